@@ -1,0 +1,44 @@
+import type { Readable } from 'node:stream'
+
+/** How one statement is run. */
+export interface StatementOptions {
+  /** Database that unqualified names refer to. */
+  readonly database?: string
+  /** Values of `{name:Type}` placeholders, bound by the engine. */
+  readonly parameters?: Readonly<Record<string, unknown>>
+  /** Engine settings of this statement alone. */
+  readonly settings?: Readonly<Record<string, string | number>>
+  /** Stops the statement in the engine when aborted. */
+  readonly signal?: AbortSignal
+  /** The engine stops the statement after this time. */
+  readonly timeoutMs?: number
+}
+
+/** Rows to insert: the bytes of `format`, and a token under which a repeated insert of the same bytes changes nothing. */
+export interface Insert {
+  readonly database: string
+  readonly table: string
+  readonly columns?: readonly string[]
+  readonly format: 'JSONEachRow' | 'JSONCompactEachRow' | 'RowBinary'
+  readonly rows: Uint8Array
+  readonly deduplicationToken?: string
+}
+
+/**
+ * The engine of facts, embedded chDB or a ClickHouse server, through the official client.
+ * Every method throws `ServiceError`: `unavailable` while the engine is down or restarting,
+ * `deadline_exceeded`, `resource_exhausted`, `cancelled`, or `invalid_argument` with the engine's own
+ * message for a statement that it refuses.
+ */
+export interface FactEngine {
+  /** All rows of a small result as objects. 64-bit and larger integers are strings. */
+  rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
+  /** The bytes of a result as the engine produces them in `format`. */
+  stream(sql: string, format: string, options?: StatementOptions): Promise<Readable>
+  /** Runs a statement without a result. */
+  command(sql: string, options?: StatementOptions): Promise<void>
+  insert(insert: Insert, options?: Pick<StatementOptions, 'signal' | 'timeoutMs'>): Promise<void>
+  /** Resolves when the engine answers; throws `unavailable` otherwise. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,43 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Pool, types } from 'pg'
+import { migrate } from './migrate.ts'
+import { MIGRATIONS } from './migrations.ts'
+import type { ControlSchema } from './schema.ts'
+import { createSqliteDialect } from './sqlite-dialect.ts'
+
+/** What a statement can be built on: the database, or a transaction of it. */
+export type ControlDatabase = Kysely<ControlSchema>
+export type ControlTransaction = Transaction<ControlSchema>
+
+export type DialectName = 'sqlite' | 'postgres'
+
+/** An open control database and what differs between the two dialects. */
+export interface OpenDatabase {
+  readonly db: ControlDatabase
+  readonly dialect: DialectName
+  close(): Promise<void>
+}
+
+// int8 comes back as text by default; ids, counts, epoch milliseconds and event ids (EV-1) all stay below 2^53.
+types.setTypeParser(types.builtins.INT8, Number)
+
+/** Opens and migrates the control database: a `postgres://` address, or the path of a SQLite file (`:memory:` for none). */
+export async function openDatabase(location: string): Promise<OpenDatabase> {
+  const isPostgres = /^postgres(ql)?:\/\//.test(location)
+  if (!isPostgres && location !== ':memory:') mkdirSync(dirname(location), { recursive: true, mode: 0o700 })
+  const db = new Kysely<ControlSchema>({
+    dialect: isPostgres
+      ? new PostgresDialect({ pool: new Pool({ connectionString: location, max: 10 }) })
+      : createSqliteDialect(location),
+  })
+  const dialect = isPostgres ? 'postgres' : 'sqlite'
+  try {
+    await migrate(db as unknown as Kysely<unknown>, dialect, MIGRATIONS)
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+  return { db, dialect, close: () => db.destroy() }
+}

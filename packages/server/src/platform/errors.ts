@@ -1,0 +1,30 @@
+import type { ErrorCode } from '@millrace/contract'
+
+interface ServiceErrorOptions {
+  /** What really happened. Logged under the request id, never sent. */
+  readonly cause?: unknown
+  /** Structured facts for the caller, e.g. the faults of a batch by index. */
+  readonly details?: readonly unknown[]
+  /** Seconds after which a retry makes sense; becomes the `retry-after` header. */
+  readonly retryAfterSeconds?: number
+}
+
+/** An expected failure. Its `message` is meant for the caller: it names the field and what is allowed (ER-2). */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly code: ErrorCode
+  readonly details: readonly unknown[]
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.details = options.details ?? []
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** Shorthand for the most frequent refusal. */
+export function invalidArgument(message: string, details?: readonly unknown[]): ServiceError {
+  return new ServiceError('invalid_argument', message, details ? { details } : {})
+}
