@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
     // A chDB directory belongs to one process, and its library cannot be loaded twice into one: a process a file.
     pool: 'forks',
+    globalSetup: ['packages/server/test/support/postgres-global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -22,17 +22,21 @@ export interface OpenDatabase {
 
 // int8 comes back as text by default; ids, counts, epoch milliseconds and event ids (EV-1) all stay below 2^53.
 types.setTypeParser(types.builtins.INT8, Number)
+// What sum() of an int8 is. No column of ours is numeric.
+types.setTypeParser(types.builtins.NUMERIC, Number)
 
 /** Opens and migrates the control database: a `postgres://` address, or the path of a SQLite file (`:memory:` for none). */
 export async function openDatabase(location: string): Promise<OpenDatabase> {
-  const isPostgres = /^postgres(ql)?:\/\//.test(location)
-  if (!isPostgres && location !== ':memory:') mkdirSync(dirname(location), { recursive: true, mode: 0o700 })
+  const dialect = /^postgres(ql)?:\/\//.test(location) ? 'postgres' : 'sqlite'
+  if (dialect === 'sqlite' && location !== ':memory:') {
+    mkdirSync(dirname(location), { recursive: true, mode: 0o700 })
+  }
   const db = new Kysely<ControlSchema>({
-    dialect: isPostgres
-      ? new PostgresDialect({ pool: new Pool({ connectionString: location, max: 10 }) })
-      : createSqliteDialect(location),
+    dialect:
+      dialect === 'postgres'
+        ? new PostgresDialect({ pool: createPool(location) })
+        : createSqliteDialect(location),
   })
-  const dialect = isPostgres ? 'postgres' : 'sqlite'
   try {
     await migrate(db as unknown as Kysely<unknown>, dialect, MIGRATIONS)
   } catch (error) {
@@ -40,4 +44,18 @@ export async function openDatabase(location: string): Promise<OpenDatabase> {
     throw error
   }
   return { db, dialect, close: () => db.destroy() }
+}
+
+function createPool(connectionString: string): Pool {
+  const pool = new Pool({
+    connectionString,
+    max: 10,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+    application_name: 'millrace',
+  })
+  // Without a listener an idle connection that the server closes would end the process. The pool has already dropped
+  // it, and the next statement opens another or fails with the reason.
+  pool.on('error', () => {})
+  return pool
 }

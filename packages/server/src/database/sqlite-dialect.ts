@@ -1,5 +1,8 @@
-import { DatabaseSync } from 'node:sqlite'
-import { SqliteDialect } from 'kysely'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { SqliteDialect, type SqliteStatement } from 'kysely'
+
+/** Prepared statements kept; preparing again costs about as much as running a small statement. */
+const STATEMENTS_MAX = 256
 
 /**
  * Kysely on the SQLite inside Node. WAL lets other processes read while one writes; synchronous=FULL makes a commit
@@ -8,18 +11,32 @@ import { SqliteDialect } from 'kysely'
 export function createSqliteDialect(path: string): SqliteDialect {
   const database = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true })
   database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  const statements = new Map<string, StatementSync>()
+
+  function prepared(sql: string): StatementSync {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.delete(sql)
+    statements.set(sql, statement)
+    if (statements.size > STATEMENTS_MAX) statements.delete(statements.keys().next().value ?? '')
+    return statement
+  }
+
   return new SqliteDialect({
     database: {
       close: () => {
+        statements.clear()
         database.close()
       },
-      prepare: (sql) => {
-        const statement = database.prepare(sql)
+      prepare: (sql): SqliteStatement => {
+        // A deferred transaction that turns into a writer fails at once, without waiting, when another process wrote.
+        const statement = prepared(sql === 'begin' ? 'begin immediate' : sql)
         return {
           reader: statement.columns().length > 0,
           all: (parameters) => statement.all(...(parameters as never[])),
           run: (parameters) => statement.run(...(parameters as never[])),
-          iterate: (parameters) => statement.iterate(...(parameters as never[])) as IterableIterator<unknown>,
+          // A statement can only be stepped through once at a time, so an iterator gets its own.
+          iterate: (parameters) =>
+            database.prepare(sql).iterate(...(parameters as never[])) as IterableIterator<unknown>,
         }
       },
     },

