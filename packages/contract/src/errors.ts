@@ -11,12 +11,6 @@ export const ERRORS = {
     title: 'A field is missing, malformed or out of range.',
   },
   payload_too_large: { code: 3, status: 413, isRetryable: false, title: 'The body exceeds the size limit.' },
-  unsupported_media_type: {
-    code: 3,
-    status: 415,
-    isRetryable: false,
-    title: 'The body has a content type that is not accepted.',
-  },
   failed_precondition: {
     code: 9,
     status: 400,

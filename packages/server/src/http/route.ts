@@ -52,5 +52,5 @@ export type AnyRoute = RouteDefinition<TSchema, TSchema, TSchema | 'raw'>
 export function defineRoute<P extends TSchema, Q extends TSchema, B extends TSchema | 'raw'>(
   route: RouteDefinition<P, Q, B>,
 ): AnyRoute {
-  return route as unknown as AnyRoute
+  return route
 }

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import compress from '@fastify/compress'
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ServiceError } from '../platform/errors.ts'
+import type { Logger } from '../platform/logger.ts'
+import { registerDocumentation } from './documentation.ts'
+import { type Access, registerRoute } from './register-route.ts'
+import type { AnyRoute } from './route.ts'
+import { createErrorHandler } from './send-error.ts'
+
+export interface AppOptions {
+  readonly log: Logger
+  readonly access: Access
+  readonly routes: readonly AnyRoute[]
+  readonly bodyLimitBytes: number
+  /** Resolves when every engine answers; the reason goes to `/readyz`. */
+  readonly checkReady: () => Promise<void>
+}
+
+/** Builds the HTTP application without listening. */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { log } = options
+  const app = fastify({
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
+    // Requests that arrive while the service stops are answered 503 by Fastify and told to close their connection.
+    return503OnClosing: true,
+    forceCloseConnections: 'idle',
+  })
+  app.addSchema({
+    $id: 'Error',
+    ...Type.Object({
+      code: Type.Integer({ description: 'google.rpc code.' }),
+      message: Type.String(),
+      details: Type.Array(Type.Unknown()),
+    }),
+  })
+  // Values are validated by the readers of each route and serialised by JSON.stringify; the schemas describe them in OpenAPI.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => (value) => JSON.stringify(value))
+
+  app.removeAllContentTypeParsers()
+  // Whatever a body says it is, it is taken for JSON, or for the lines that the route expects (WI-2).
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.decorateRequest('access')
+
+  app.setErrorHandler(createErrorHandler(log))
+  app.setNotFoundHandler(createNotFoundHandler(log, options.routes))
+  app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
+  app.addHook('onResponse', async (request, reply) => {
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        // The pattern, not the address: a query string may carry a key.
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'request.answered',
+    )
+  })
+
+  await app.register(compress, {
+    encodings: ['br', 'zstd', 'gzip', 'identity'],
+    threshold: 1024,
+    globalDecompression: true,
+  })
+  await registerDocumentation(app)
+  registerHealth(app, options.checkReady)
+  for (const route of options.routes) registerRoute(app, options.access, route)
+  await app.ready()
+  return app
+}
+
+function registerHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
+  app.get('/healthz', { schema: { hide: true } }, () => ({ status: 'alive' }))
+  app.get('/readyz', { schema: { hide: true } }, async () => {
+    await checkReady()
+    return { status: 'ready' }
+  })
+}
+
+/** Tells an unknown path (404) from a known one with the wrong method (405 with `allow`, ER-5). */
+function createNotFoundHandler(log: Logger, routes: readonly AnyRoute[]) {
+  const known = routes.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^(/api)?/v1${path.replaceAll(/:\w+/g, '[^/]+')}/?$`),
+  }))
+  const handleError = createErrorHandler(log)
+  return (request: FastifyRequest, reply: Parameters<typeof handleError>[2]) => {
+    const path = request.url.split('?')[0] ?? ''
+    const allowed = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
+    if (allowed.length === 0) {
+      return handleError(
+        new ServiceError('not_found', `no such path: ${path.slice(0, 200)}; see /docs`),
+        request,
+        reply,
+      )
+    }
+    void reply.header('allow', [...new Set(allowed)].join(', '))
+    return handleError(
+      new ServiceError(
+        'method_not_allowed',
+        `${request.method} is not allowed here; allowed: ${allowed.join(', ')}`,
+      ),
+      request,
+      reply,
+    )
+  }
+}

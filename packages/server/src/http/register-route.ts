@@ -1,0 +1,118 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type, type TSchema } from 'typebox'
+import { invalidArgument, ServiceError } from '../platform/errors.ts'
+import type { ApiKey, Permission, Project } from '../projects/project.ts'
+import { presentedKey } from './presented-key.ts'
+import type { AnyRoute } from './route.ts'
+import { createReader } from './validate.ts'
+
+/** What was asked of the access check (AU-1…AU-3). */
+export interface AccessQuestion {
+  readonly secret: string | null
+  readonly permission: Permission | null
+  /** The project of the path; null where the path has none. */
+  readonly project: { readonly owner: string; readonly name: string } | null
+  readonly isPublicReadable: boolean
+}
+
+/** Decides who may do what; throws `unauthenticated`, `permission_denied` or `not_found` as AU-3 orders. */
+export interface Access {
+  check(question: AccessQuestion): Promise<Granted>
+}
+
+/** Who asks, and for which project. */
+export interface Granted {
+  readonly key: ApiKey | null
+  readonly project: Project | null
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    access: Granted
+  }
+}
+
+/** The prefixes under which every route is served (WI-1). */
+export const PREFIXES = ['/api/v1', '/v1'] as const
+
+/** Puts a route under both prefixes: access first, then validation, then the call. */
+export function registerRoute(app: FastifyInstance, access: Access, route: AnyRoute): void {
+  const readParams = createReader(route.params ?? Type.Object({}), 'path')
+  const readQuery = createReader(route.query ?? Type.Object({}), 'query')
+  const readBody = route.body === undefined || route.body === 'raw' ? null : createReader(route.body, 'body')
+  const hasProject = route.path.includes(':owner/:project')
+
+  for (const prefix of PREFIXES) {
+    app.route({
+      method: route.method,
+      url: prefix + route.path,
+      schema: documentation(route, prefix),
+      // Before the body is read: a caller without a key cannot make the service hold one.
+      onRequest: async (request) => {
+        const path = request.params as Readonly<Record<string, string>>
+        request.access = await access.check({
+          secret: presentedKey(request),
+          permission: route.permission,
+          project: hasProject ? { owner: path['owner'] ?? '', name: path['project'] ?? '' } : null,
+          isPublicReadable: route.isPublicReadable ?? false,
+        })
+      },
+      handler: async (request, reply) => {
+        const { key, project } = request.access
+        const answer: unknown = await route.handle({
+          params: readParams(request.params),
+          query: readQuery(request.query),
+          body: readBody ? readBody(parseJson(request.body)) : (request.body ?? new Uint8Array()),
+          get project() {
+            if (!project) throw new Error(`${route.path} names no project`)
+            return project
+          },
+          key,
+          signal: callerSignal(request, reply),
+          requestId: request.id,
+          headers: request.headers,
+          isInterfacePrefix: prefix === '/api/v1',
+          setHeader: (name, value) => void reply.header(name, value),
+        })
+        return reply.status(route.status ?? 200).send(answer)
+      },
+    })
+  }
+}
+
+/** Aborted when the connection closes before the answer was sent whole. */
+function callerSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  request.raw.socket.once('close', onClose)
+  reply.raw.once('finish', () => request.raw.socket.off('close', onClose))
+  function onClose(): void {
+    controller.abort(new ServiceError('cancelled', 'the caller went away'))
+  }
+  return controller.signal
+}
+
+function parseJson(body: unknown): unknown {
+  if (body === undefined || (body as Uint8Array).length === 0) return {}
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body as Uint8Array))
+  } catch (error) {
+    throw invalidArgument(`the body is not valid JSON: ${(error as Error).message}`)
+  }
+}
+
+/** The part of a route that OpenAPI shows. `/v1` repeats `/api/v1` and is left out. */
+function documentation(route: AnyRoute, prefix: string): Record<string, unknown> {
+  const body: TSchema | undefined = route.body === 'raw' ? Type.String({ format: 'binary' }) : route.body
+  return {
+    hide: prefix !== PREFIXES[0],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    tags: [route.tag],
+    ...(route.params ? { params: route.params } : {}),
+    ...(route.query ? { querystring: route.query } : {}),
+    ...(body ? { body } : {}),
+    ...(route.consumes ? { consumes: route.consumes } : {}),
+    ...(route.permission === null ? { security: [] } : {}),
+    response: { [route.status ?? 200]: route.answer, default: { $ref: 'Error#' } },
+  }
+}

@@ -1,0 +1,125 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { invalidArgument } from '../platform/errors.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Parts of a JSON Schema that reading a value needs. */
+interface SchemaNode {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly items?: SchemaNode
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly anyOf?: readonly SchemaNode[]
+  readonly const?: unknown
+  readonly default?: unknown
+}
+
+/**
+ * Makes a reader for what a client sent: fields in snake_case or camelCase, `null` as absent, unknown fields
+ * dropped, defaults filled in (WI-2), numbers also as decimal text as protobuf-JSON writes 64-bit ones. Names inside
+ * maps (labels, attributes, parameters) are data and stay as they are. What is left must satisfy the schema;
+ * otherwise `invalid_argument` names the first field at fault and what is allowed (ER-2).
+ *
+ * @param what how messages call the whole value, e.g. `body`
+ */
+export function createReader(schema: TSchema, what: string): (value: unknown) => unknown {
+  const validator = Compile(schema)
+  return (value) => {
+    const read = normalise(schema, value)
+    if (validator.Check(read)) return read
+    throw invalidArgument(describe(validator.Errors(read), what))
+  }
+}
+
+function normalise(schema: SchemaNode, value: unknown): unknown {
+  if (schema.anyOf) return normalise(schema.anyOf.find((option) => mayBe(option, value)) ?? {}, value)
+  if (schema.properties && isRecord(value)) return normaliseObject(schema.properties, value)
+  if (schema.patternProperties && isRecord(value)) return withoutNulls(value)
+  if (schema.items && Array.isArray(value))
+    return value.map((item: unknown) => normalise(schema.items ?? {}, item))
+  if (typeof value !== 'string') return value
+  if (schema.type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
+  if (schema.type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value)
+  if (schema.type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
+}
+
+function normaliseObject(properties: Readonly<Record<string, SchemaNode>>, value: Json): Json {
+  const read: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(properties)) {
+    const given = own(value, name) ?? own(value, snakeCase(name)) ?? schema.default
+    if (given !== undefined) read[name] = normalise(schema, given)
+  }
+  return read
+}
+
+function withoutNulls(map: Json): Json {
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== null))
+}
+
+/** Whether a member of a union is the one meant, judged by its outermost type. */
+function mayBe(schema: SchemaNode, value: unknown): boolean {
+  if (schema.const !== undefined) return schema.const === value
+  if (schema.anyOf) return schema.anyOf.some((option) => mayBe(option, value))
+  switch (schema.type) {
+    case 'object':
+      return isRecord(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'integer':
+    case 'number':
+      return typeof value === 'number'
+    default:
+      return typeof value === schema.type
+  }
+}
+
+function own(value: Json, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface Fault {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly params: unknown
+  readonly message: string
+}
+
+/** The first fault as a sentence. The members of a union fault one by one at the same place: they are told together. */
+function describe(faults: readonly Fault[], what: string): string {
+  const [first] = faults
+  if (!first) return `${what} is not valid`
+  const path = first.instancePath.slice(1).replaceAll('/', '.')
+  const field = path === '' ? what : path
+  const here = faults.filter((fault) => fault.instancePath === first.instancePath)
+  const params = first.params as { requiredProperties?: string[]; allowedValues?: unknown[]; type?: string }
+  switch (first.keyword) {
+    case 'required': {
+      const missing = params.requiredProperties?.[0] ?? ''
+      return `${path === '' ? missing : `${path}.${missing}`} is required`
+    }
+    case 'enum':
+      return `${field} must be one of ${params.allowedValues?.join(', ')}`
+    case 'const':
+      return `${field} must be one of ${told(here, 'const', 'allowedValue').join(', ')}`
+    case 'type':
+      return `${field} must be ${[...new Set(told(here, 'type', 'type'))].join(' or ')}`
+    default:
+      return `${field} ${first.message}`
+  }
+}
+
+function told(faults: readonly Fault[], keyword: string, parameter: string): readonly unknown[] {
+  return faults
+    .filter((fault) => fault.keyword === keyword)
+    .map((fault) => (fault.params as Readonly<Record<string, unknown>>)[parameter])
+}
