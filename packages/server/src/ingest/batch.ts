@@ -1,0 +1,74 @@
+import type { ExportedMessage } from '../delivery/message.ts'
+
+/** A metric is either a sum of deltas or a course of values (MQ-3), for ever. */
+export type MetricType = 'counter' | 'gauge'
+
+/** The kinds of attribute that an event log tells apart; each is one type of column. */
+export const ATTRIBUTE_KINDS = ['string', 'number', 'boolean', 'int', 'decimal', 'time', 'json'] as const
+export type AttributeKind = (typeof ATTRIBUTE_KINDS)[number]
+
+/** Where a record comes from (IN-1). Absent fields are empty or 0. */
+export interface Place {
+  readonly chain: string
+  readonly blockNumber: number
+  readonly timestampMicros: number
+  readonly blockHash: string
+  readonly transactionHash: string
+  readonly transactionIndex: number
+  readonly logIndex: number
+  readonly contract: string
+  readonly address: string
+}
+
+/** One metric with one label set. `id` is the same wherever and whenever it is computed; labels include the reserved ones. */
+export interface Series {
+  /** Decimal digits of an unsigned 64-bit integer. */
+  readonly id: string
+  readonly metric: string
+  readonly type: MetricType
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** A counter's delta or a gauge's value. `exact` holds the digits that `value` cannot, else it is empty (IN-6). */
+export interface Sample {
+  readonly series: Series
+  readonly value: number
+  readonly exact: string
+  readonly place: Place
+  /** Index in its batch. */
+  readonly index: number
+}
+
+/** A value of an event log's attribute. `json` is the JSON token that the column reads: exact digits are quoted. */
+export interface Attribute {
+  readonly kind: AttributeKind
+  readonly json: string
+}
+
+/** A row of an event log. Attributes that are null are left out. */
+export interface EventRow {
+  readonly name: string
+  readonly place: Place
+  readonly distinctId: string
+  readonly severity: string
+  readonly message: string
+  readonly attributes: ReadonlyMap<string, Attribute>
+  readonly index: number
+}
+
+/** The records of one request, validated, by what becomes of them. */
+export interface Batch {
+  readonly recordCount: number
+  readonly samples: readonly Sample[]
+  /** The distinct series of `samples`. */
+  readonly series: ReadonlySet<Series>
+  /** Event rows by the name of their log. */
+  readonly events: ReadonlyMap<string, readonly EventRow[]>
+  readonly exports: readonly ExportedMessage[]
+}
+
+/** A processor version of a project: data of versions is separate (IN-4). */
+export interface ProjectVersion {
+  readonly projectId: number
+  readonly version: number
+}

@@ -1,0 +1,29 @@
+/** Limits of ingest (IN-5). What exists already never breaks by them; what would be new is refused. */
+export interface IngestLimits {
+  readonly maxRecordsPerBatch: number
+  readonly maxMetrics: number
+  readonly maxSeriesPerMetric: number
+  readonly maxLabelsPerSeries: number
+  readonly maxLabelValueLength: number
+  readonly maxEventLogs: number
+  readonly maxAttributesPerEventLog: number
+  /** Bytes of accepted, not yet stored bodies in this process; beyond it senders are asked to wait. */
+  readonly maxWaitingBytes: number
+  /** Bytes of bodies that are stored by one insert. */
+  readonly maxGroupBytes: number
+  /** How long a batch waits for an engine that is away before it is refused. */
+  readonly maxEngineAwayMs: number
+}
+
+export const DEFAULT_INGEST_LIMITS: IngestLimits = {
+  maxRecordsPerBatch: 100_000,
+  maxMetrics: 10_000,
+  maxSeriesPerMetric: 100_000,
+  maxLabelsPerSeries: 32,
+  maxLabelValueLength: 1024,
+  maxEventLogs: 1000,
+  maxAttributesPerEventLog: 500,
+  maxWaitingBytes: 128 * 1024 * 1024,
+  maxGroupBytes: 16 * 1024 * 1024,
+  maxEngineAwayMs: 30_000,
+}

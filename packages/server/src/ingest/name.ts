@@ -1,0 +1,31 @@
+/** A name may have this many characters (IN-5). */
+export const MAX_NAME_LENGTH = 512
+
+/** Labels that every sample gets from its place; a record may not set them itself (MQ-4). */
+export const RESERVED_LABELS: ReadonlySet<string> = new Set(['chain', 'contract_name', 'contract_address'])
+
+/** The columns that every event log has; an attribute may not be named like one of them. */
+export const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
+  'timestamp',
+  'block_number',
+  'block_hash',
+  'transaction_hash',
+  'transaction_index',
+  'log_index',
+  'chain',
+  'address',
+  'contract',
+  'distinct_id',
+  'severity',
+  'message',
+])
+
+const PLAIN = /^[A-Za-z0-9_]+$/
+
+/**
+ * The name under which something is kept (IN-5): letters and digits of any script and `_` stay, every other character
+ * becomes `_`. Composed and decomposed spellings of a letter are the same name.
+ */
+export function cleanName(name: string): string {
+  return PLAIN.test(name) ? name : name.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}_]/gu, '_')
+}

@@ -1,0 +1,130 @@
+import { invalidArgument } from '../platform/errors.ts'
+import type { ExportedMessage } from '../delivery/message.ts'
+import type { Batch, EventRow, Sample, Series } from './batch.ts'
+import type { IngestLimits } from './ingest-limits.ts'
+import type { SentRecord } from './parse-body.ts'
+import { readAttributes } from './read-attributes.ts'
+import { readPlace, readText, type WireRecord } from './read-place.ts'
+import { readExportData, readName, readPosition, readValue } from './read-record.ts'
+import { RecordFault } from './record-fault.ts'
+import type { SeriesCatalog } from './series-catalog.ts'
+
+/** A refused batch tells this many of its faults (IN-2). */
+const MAX_FAULTS = 10
+/** So many records are checked in one go before other requests get their turn; about 10 ms. */
+const RECORDS_PER_TURN = 5000
+
+interface Validation {
+  readonly version: number
+  readonly catalog: SeriesCatalog
+  readonly limits: IngestLimits
+  /** Refuses a message that delivery could never send; throws ServiceError. */
+  readonly checkExport: (message: ExportedMessage) => void
+}
+
+/** Checks every record and sorts them by what becomes of them. Throws `invalid_argument` with the first faults by index (IN-2). */
+export async function validateBatch(records: readonly SentRecord[], context: Validation): Promise<Batch> {
+  const batch = {
+    recordCount: records.length,
+    samples: [] as Sample[],
+    series: new Set<Series>(),
+    events: new Map<string, EventRow[]>(),
+    exports: [] as ExportedMessage[],
+  }
+  const faults: { index: number; line?: number; field: string; message: string }[] = []
+  for (const [index, record] of records.entries()) {
+    if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await new Promise(setImmediate)
+    try {
+      readRecord(batch, record, index, context)
+    } catch (error) {
+      if (!(error instanceof RecordFault)) throw error
+      const line = record.line === undefined ? {} : { line: record.line }
+      faults.push({ index, ...line, field: error.field, message: error.message })
+      if (faults.length === MAX_FAULTS) break
+    }
+  }
+  if (faults.length === 0) return batch
+  const sentences = faults.map(({ index, line, field, message }) => {
+    const place = line === undefined ? `records[${index}]` : `line ${line}`
+    return `${place}: ${field} ${message}`
+  })
+  throw invalidArgument(sentences.join('; '), faults)
+}
+
+type Draft = {
+  readonly samples: Sample[]
+  readonly series: Set<Series>
+  readonly events: Map<string, EventRow[]>
+  readonly exports: ExportedMessage[]
+}
+
+function readRecord(batch: Draft, sent: SentRecord, index: number, context: Validation): void {
+  const { value } = sent
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new RecordFault('the record', 'must be an object')
+  }
+  const record = value as WireRecord
+  switch (record['type']) {
+    case 'counter':
+    case 'gauge': {
+      const place = readPlace(record)
+      const series = context.catalog.seriesOf(readName(record), record['type'], record['labels'], place)
+      batch.samples.push({ series, ...readValue(record, sent), place, index })
+      batch.series.add(series)
+      return
+    }
+    case 'event':
+      addEvent(batch.events, readEvent(record, sent, index))
+      return
+    case 'export': {
+      const message = readExport(record, sent, context.version)
+      context.checkExport(message)
+      batch.exports.push(message)
+      return
+    }
+    default:
+      throw new RecordFault('type', 'must be one of counter, gauge, event, export')
+  }
+}
+
+function readEvent(record: WireRecord, sent: SentRecord, index: number): EventRow {
+  return {
+    name: readName(record),
+    place: readPlace(record),
+    distinctId: readText(record['distinctId'] ?? record['distinct_id'], 'distinctId', 1024),
+    severity: readText(record['severity'], 'severity', 32),
+    message: readText(record['message'], 'message', 65_536),
+    attributes: readAttributes(record['attributes'], sent.mayHoldLongNumbers, (name) =>
+      sent.written('attributes', name),
+    ),
+    index,
+  }
+}
+
+function addEvent(events: Map<string, EventRow[]>, row: EventRow): void {
+  const rows = events.get(row.name)
+  if (rows) rows.push(row)
+  else events.set(row.name, [row])
+}
+
+function readExport(record: WireRecord, sent: SentRecord, version: number): ExportedMessage {
+  const { chain, blockNumber, timestampMicros } = readPlace(record)
+  return {
+    channel: readRoutingName(record['channel'], 'channel'),
+    exportName: readRoutingName(record['name'], 'name'),
+    chain,
+    blockNumber,
+    position: readPosition(record),
+    timestampMicros,
+    version,
+    data: readExportData(record, sent),
+  }
+}
+
+/** Names that go to receivers are kept as they are, not cleaned. */
+function readRoutingName(value: unknown, field: string): string {
+  const name = readText(value, field, 512)
+  if (name === '') throw new RecordFault(field, 'is required')
+  if (name.includes('\u0000')) throw new RecordFault(field, 'must not hold the character U+0000')
+  return name
+}
