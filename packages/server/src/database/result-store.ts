@@ -1,0 +1,71 @@
+import { sql } from 'kysely'
+import type { ResultStore } from '../cache/result-store.ts'
+import type { ControlDatabase } from './database.ts'
+
+/** Bytes of an answer and of all that were used after it. */
+const RUNNING_BYTES =
+  sql<number>`sum(body_bytes) over (order by used_at desc, key_hash rows unbounded preceding)`.as(
+    'running_bytes',
+  )
+
+/** Cached answers in the control database. */
+export function createResultStore(db: ControlDatabase): ResultStore {
+  return {
+    read: async (keyHash) => {
+      const row = await db
+        .selectFrom('cached_result')
+        .select(['body', 'computed_at', 'compute_cost_ms', 'used_at'])
+        .where('key_hash', '=', keyHash)
+        .executeTakeFirst()
+      if (!row) return null
+      return {
+        body: row.body,
+        computedAt: row.computed_at,
+        computeCostMs: row.compute_cost_ms,
+        usedAt: row.used_at,
+      }
+    },
+
+    write: async (keyHash, result) => {
+      const row = {
+        body: result.body,
+        body_bytes: result.body.byteLength,
+        computed_at: result.computedAt,
+        compute_cost_ms: result.computeCostMs,
+        used_at: result.usedAt,
+      }
+      await db
+        .insertInto('cached_result')
+        .values({ key_hash: keyHash, ...row })
+        .onConflict((conflict) =>
+          conflict
+            .column('key_hash')
+            .doUpdateSet(row)
+            .where('cached_result.computed_at', '<=', result.computedAt),
+        )
+        .execute()
+    },
+
+    touch: async (keyHash, usedAt) => {
+      await db
+        .updateTable('cached_result')
+        .set({ used_at: usedAt })
+        .where('key_hash', '=', keyHash)
+        .where('used_at', '<', usedAt)
+        .execute()
+    },
+
+    evict: async ({ computedBefore, bytesMax }) => {
+      await db.deleteFrom('cached_result').where('computed_at', '<', computedBefore).execute()
+      await db
+        .deleteFrom('cached_result')
+        .where('key_hash', 'in', (eb) =>
+          eb
+            .selectFrom(eb.selectFrom('cached_result').select(['key_hash', RUNNING_BYTES]).as('by_use'))
+            .select('key_hash')
+            .where('running_bytes', '>', bytesMax),
+        )
+        .execute()
+    },
+  }
+}
