@@ -1,0 +1,19 @@
+export { createClient } from './client/create-client.ts'
+export type {
+  Client,
+  DeadLetter,
+  DeadLetterPage,
+  RangeQueryAnswer,
+  RangeQueryRequest,
+  SqlAnswer,
+  SqlQuery,
+} from './client/create-client.ts'
+export { MillraceError } from './client/millrace-error.ts'
+export type { RetryOptions } from './client/request.ts'
+export { createProcessor } from './processor/create-processor.ts'
+export type { Processor, ProcessorOptions } from './processor/create-processor.ts'
+export type { Block, Context, Place } from './processor/block-context.ts'
+export type { Attributes, Labels, MetricValue } from './processor/encode.ts'
+export { Counter, Exporter, Gauge } from './processor/instruments.ts'
+export { verifyWebhook, WebhookVerificationError } from './webhook/verify-webhook.ts'
+export type { VerifyOptions, WebhookMessage } from './webhook/verify-webhook.ts'
