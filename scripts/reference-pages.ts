@@ -55,8 +55,12 @@ function settingTable(): string {
   return table(['Variable', 'Default', 'Meaning'], rows)
 }
 
-function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const line = (cells: readonly (string | number)[]): string =>
-    `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+type Row = readonly (string | number)[]
+
+function table(head: Row, rows: readonly Row[]): string {
+  return [head, head.map(() => '---'), ...rows].map(tableLine).join('\n')
+}
+
+function tableLine(cells: Row): string {
+  return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`
 }
