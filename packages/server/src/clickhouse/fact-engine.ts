@@ -10,7 +10,7 @@ export interface StatementOptions {
   readonly settings?: Readonly<Record<string, string | number>>
   /** Stops the statement in the engine when aborted. */
   readonly signal?: AbortSignal
-  /** The engine stops the statement after this time. */
+  /** The engine stops the statement after this time; one minute when absent. */
   readonly timeoutMs?: number
 }
 
@@ -31,9 +31,12 @@ export interface Insert {
  * message for a statement that it refuses.
  */
 export interface FactEngine {
-  /** All rows of a small result as objects. 64-bit and larger integers are strings. */
+  /** All rows of a small result as objects. 64-bit and larger integers and decimals are strings. */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
-  /** The bytes of a result as the engine produces them in `format`. */
+  /**
+   * The bytes of a result as the engine produces them in `format`. The stream fails with a `ServiceError` when the
+   * statement fails on its way; destroying it stops the statement. Its last byte means that the result is whole.
+   */
   stream(sql: string, format: string, options?: StatementOptions): Promise<Readable>
   /** Runs a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>

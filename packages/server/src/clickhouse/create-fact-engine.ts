@@ -1,0 +1,204 @@
+import { Readable } from 'node:stream'
+import { createClient, type ClickHouseClient } from '@clickhouse/client'
+import { ServiceError } from '../platform/errors.ts'
+import { createExceptionFrame } from './exception-frame.ts'
+import type { FactEngine, Insert, StatementOptions } from './fact-engine.ts'
+import { quoteIdentifier } from './layout.ts'
+import { isBrokenConnection, translateError } from './translate-error.ts'
+
+/** Where an engine answers. */
+export interface FactEngineAddress {
+  readonly url: string
+  readonly username: string
+  readonly password: string
+}
+
+/** A server's fixed address, or the embedded engine's present one, which may have to be waited for. */
+export type FactEngineSource = FactEngineAddress | ((waitMs: number) => Promise<FactEngineAddress>)
+
+interface FactEngineOptions {
+  /** How long a statement waits for an engine that is starting again. */
+  readonly waitMs?: number
+  /** Connections at a time; the engine's own queue is behind them. */
+  readonly maxConnections?: number
+}
+
+const DEFAULT_WAIT_MS = 5000
+const DEFAULT_CONNECTIONS = 64
+const DEFAULT_TIMEOUT_MS = 60_000
+// The engine ends a statement by itself; this is for an engine that no longer does.
+const GRACE_MS = 10_000
+const LONGEST_REQUEST_MS = 2 ** 31 - 1
+
+// Numbers beyond a double's 53 bits come as text, and what JSON has no number for as null, so no digit is lost (SQ-4).
+const LOSSLESS_JSON = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  output_format_json_quote_denormals: 0,
+} as const
+
+/** The engine at `source`, through the official client; embedded and server take the same path. */
+export function createFactEngine(source: FactEngineSource, options: FactEngineOptions = {}): FactEngine {
+  const waitMs = options.waitMs ?? DEFAULT_WAIT_MS
+  let connected: { readonly url: string; readonly client: ClickHouseClient } | null = null
+
+  async function client(): Promise<ClickHouseClient> {
+    const address = typeof source === 'function' ? await source(waitMs) : source
+    if (connected?.url !== address.url) {
+      void connected?.client.close()
+      const client = createClient({
+        url: address.url,
+        username: address.username,
+        password: address.password,
+        request_timeout: LONGEST_REQUEST_MS,
+        max_open_connections: options.maxConnections ?? DEFAULT_CONNECTIONS,
+        log: { LoggerClass: SilentLogger },
+      })
+      connected = { url: address.url, client }
+    }
+    return connected.client
+  }
+
+  async function execute(sql: string, format: string | null, options: StatementOptions): Promise<Readable> {
+    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+    if (signal?.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
+    const deadline = AbortSignal.timeout(timeoutMs + GRACE_MS)
+    const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
+    const { stream, response_headers } = await (
+      await client()
+    ).exec({
+      query: format === null ? sql : `${sql}\nformat ${format}`,
+      clickhouse_settings: {
+        ...options.settings,
+        ...(options.database === undefined ? {} : { database: options.database }),
+        max_execution_time: timeoutMs / 1000,
+      },
+      ...(options.parameters ? { query_params: { ...options.parameters } } : {}),
+      abort_signal: stop,
+    })
+    const tag = response_headers['x-clickhouse-exception-tag']
+    return follow(stream, typeof tag === 'string' ? tag : '', stop, signal)
+  }
+
+  /** Runs a read again, once, when the connection broke under it. */
+  async function read<Result>(
+    attempt: () => Promise<Result>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result> {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (signal?.aborted || !(isBrokenConnection(error) || isBroken(error)))
+        throw translateError(error, signal)
+    }
+    try {
+      return await attempt()
+    } catch (error) {
+      throw translateError(error, signal)
+    }
+  }
+
+  return {
+    rows: <Row>(sql: string, options: StatementOptions = {}) =>
+      read(async () => {
+        const settings = { ...LOSSLESS_JSON, ...options.settings }
+        const text = await readText(await execute(sql, 'JSONEachRow', { ...options, settings }))
+        return text
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => JSON.parse(line) as Row)
+      }, options.signal),
+
+    stream: (sql, format, options = {}) => read(() => execute(sql, format, options), options.signal),
+
+    async command(sql, options = {}) {
+      try {
+        await readText(await execute(sql, null, options))
+      } catch (error) {
+        throw translateError(error, options.signal)
+      }
+    },
+
+    async insert(insert, options = {}) {
+      const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+      const attempt = async (): Promise<void> => {
+        const stop = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeoutMs + GRACE_MS)])
+        const { stream } = await (
+          await client()
+        ).exec({
+          query: insertStatement(insert),
+          values: Readable.from([Buffer.from(insert.rows)], { objectMode: false }),
+          clickhouse_settings: {
+            max_execution_time: timeoutMs / 1000,
+            ...(insert.deduplicationToken === undefined
+              ? {}
+              : { insert_deduplication_token: insert.deduplicationToken, insert_deduplicate: 1 }),
+          },
+          abort_signal: stop,
+        })
+        await readText(stream)
+      }
+      // With a token a second insert of the same bytes changes nothing; without one it might double them.
+      if (insert.deduplicationToken !== undefined) await read(attempt, signal)
+      else await attempt().catch((error: unknown) => Promise.reject(translateError(error, signal)))
+    },
+
+    async ping() {
+      const result = await (await client()).ping({ select: true })
+      if (!result.success) throw translateError(result.error)
+    },
+
+    async close() {
+      await connected?.client.close()
+      connected = null
+    },
+  }
+}
+
+function insertStatement(insert: Insert): string {
+  const columns = insert.columns ? ` (${insert.columns.map(quoteIdentifier).join(', ')})` : ''
+  return `insert into ${quoteIdentifier(insert.database)}.${quoteIdentifier(insert.table)}${columns} format ${insert.format}`
+}
+
+/** The result behind its exception frame, stopped with the signal, and with every failure translated. */
+function follow(source: Readable, tag: string, stop: AbortSignal, signal: AbortSignal | undefined): Readable {
+  const frame = createExceptionFrame(tag === '' ? 'none' : tag)
+  const abort = (): void => {
+    const error = signal?.aborted
+      ? new ServiceError('cancelled', 'the query was cancelled')
+      : new ServiceError('deadline_exceeded', 'the fact engine did not answer in time')
+    frame.destroy(error)
+  }
+  stop.addEventListener('abort', abort, { once: true })
+  source.once('error', (error) => {
+    frame.destroy(translateError(error, signal))
+  })
+  frame.once('close', () => {
+    stop.removeEventListener('abort', abort)
+    source.destroy()
+  })
+  // Whoever reads hears of it too; a stream that nobody reads yet must not end the process.
+  frame.on('error', () => undefined)
+  source.pipe(frame)
+  if (stop.aborted) abort()
+  return frame
+}
+
+async function readText(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'unavailable' && isBrokenConnection(error.cause)
+}
+
+// Every failure is thrown, translated and logged once, where it is handled.
+class SilentLogger {
+  trace(): void {}
+  debug(): void {}
+  info(): void {}
+  warn(): void {}
+  error(): void {}
+}

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process'
+import { access, constants, link, mkdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { ServiceError } from '../platform/errors.ts'
+import { randomId } from '../platform/ids.ts'
+
+/** Who holds a data directory, as its lock file says. */
+interface Holder {
+  readonly pid: number
+  /** When that process started, in the operating system's words; tells it from a later one with the same number. */
+  readonly startedAt: string
+  readonly host: string
+}
+
+interface ClaimOptions {
+  /** Free space below which the service does not start. */
+  readonly minimumFreeBytes?: number
+}
+
+const DEFAULT_MINIMUM_FREE_BYTES = 256 * 1024 * 1024
+const LOCK_FILE = 'millrace.lock'
+const ATTEMPTS = 5
+
+/**
+ * Makes the data directory this process's own until `release`, or until the process is gone. Throws
+ * `failed_precondition` naming the holder when another process has it, the directory when it cannot be written, and the
+ * space when there is too little.
+ */
+export async function claimDataDirectory(
+  path: string,
+  options: ClaimOptions = {},
+): Promise<{ release(): Promise<void> }> {
+  await prepare(path, options.minimumFreeBytes ?? DEFAULT_MINIMUM_FREE_BYTES)
+  const lock = join(path, LOCK_FILE)
+  const own: Holder = { pid: process.pid, startedAt: processStartedAt(process.pid) ?? '', host: hostname() }
+  const draft = `${lock}.${randomId(8)}`
+  await writeFile(draft, JSON.stringify(own), { mode: 0o600 })
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      // A link either appears with its content or not at all, and fails where the name is taken.
+      if (await link(draft, lock).then(() => true, isTaken)) {
+        return { release: () => release(lock, own) }
+      }
+      await removeIfStale(path, lock)
+    }
+    throw new ServiceError(
+      'failed_precondition',
+      `the data directory ${path} is being claimed by other processes; start again`,
+    )
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function prepare(path: string, minimumFreeBytes: number): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    const probe = join(path, `.probe-${randomId(8)}`)
+    await writeFile(probe, 'x')
+    await rm(probe)
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new ServiceError(
+      'failed_precondition',
+      `the data directory ${path} cannot be written (${reason})`,
+      { cause },
+    )
+  }
+  const { bavail, bsize } = await statfs(path)
+  const freeBytes = bavail * bsize
+  if (freeBytes < minimumFreeBytes) {
+    throw new ServiceError(
+      'failed_precondition',
+      `the disk of the data directory ${path} has ${toMiB(freeBytes)} MiB free; at least ${toMiB(minimumFreeBytes)} MiB are needed`,
+    )
+  }
+}
+
+function toMiB(bytes: number): number {
+  return Math.floor(bytes / 1024 / 1024)
+}
+
+function isTaken(error: NodeJS.ErrnoException): boolean {
+  if (error.code === 'EEXIST') return false
+  throw error
+}
+
+async function removeIfStale(path: string, lock: string): Promise<void> {
+  const found = await readLock(lock)
+  if (found === null) return
+  const holder = parseHolder(found)
+  if (holder !== null && isAlive(holder)) {
+    throw new ServiceError(
+      'failed_precondition',
+      `the data directory ${path} is in use by process ${holder.pid} on ${holder.host}; stop that process or choose another directory`,
+    )
+  }
+  // Two starts may find the same stale lock. Only what was judged may be removed: a rename takes whatever stands there
+  // now, and a lock that turns out to be a fresh one goes back to its place.
+  const aside = `${lock}.${randomId(8)}`
+  const isMoved = await rename(lock, aside).then(
+    () => true,
+    () => false,
+  )
+  if (!isMoved) return
+  if ((await readLock(aside)) !== found) await link(aside, lock).catch(() => undefined)
+  await rm(aside, { force: true })
+}
+
+async function readLock(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch(() => null)
+}
+
+function parseHolder(text: string): Holder | null {
+  try {
+    const holder = JSON.parse(text) as Partial<Holder>
+    if (typeof holder.pid !== 'number') return null
+    return { pid: holder.pid, startedAt: holder.startedAt ?? '', host: holder.host ?? 'this machine' }
+  } catch {
+    return null
+  }
+}
+
+function isAlive(holder: Holder): boolean {
+  // A process of another machine cannot be looked at; on shared storage its lock is believed.
+  if (holder.host !== hostname() && holder.host !== 'this machine') return true
+  const startedAt = processStartedAt(holder.pid)
+  return startedAt !== null && (holder.startedAt === '' || startedAt === holder.startedAt)
+}
+
+/** When a process started, as the operating system counts it; null when there is no such process. */
+export function processStartedAt(pid: number): string | null {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return null
+  }
+  try {
+    if (process.platform !== 'linux') {
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    }
+    // proc(5): the 22nd field, counted behind the command's closing parenthesis as the command may hold anything.
+    // A zombie has ended; it only waits to be read.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
+    return fields[0] === 'Z' ? null : (fields[19] ?? '')
+  } catch {
+    return null
+  }
+}
+
+async function release(lock: string, own: Holder): Promise<void> {
+  if ((await readLock(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
+}

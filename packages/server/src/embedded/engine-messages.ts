@@ -1,0 +1,49 @@
+/** What the supervisor hands to the engine process over IPC before anything else. */
+export interface EngineConfiguration {
+  readonly kind: 'configure'
+  /** Directory that chDB owns. */
+  readonly directory: string
+  /** Statements that may run side by side. */
+  readonly poolSize: number
+  /** The password of every request; a secret, so it never stands in arguments or the environment. */
+  readonly password: string
+  /** Time limit of a statement that brings none. */
+  readonly defaultTimeoutSeconds: number
+}
+
+/** What the supervisor tells a running engine process. */
+export type EngineOrder = EngineConfiguration | { readonly kind: 'stop' }
+
+/** What the engine process tells its supervisor. */
+export type EngineReport =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** One statement as a session runs it. */
+export interface EngineStatement {
+  /** Unique in the process; stands in a comment of the statement so that it can be found and killed. */
+  readonly tag: string
+  readonly sql: string
+  /** Rows of an INSERT, after the statement's own text. */
+  readonly body: Uint8Array | null
+  /** Output format where the statement names none. */
+  readonly format: string
+  readonly database: string
+  readonly settings: Readonly<Record<string, string>>
+  /** Values of `{name:Type}` placeholders as ClickHouse writes them in a URL. */
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** What the pool tells a session's thread. `more` grants one further chunk. */
+export type SessionOrder =
+  | { readonly kind: 'run'; readonly statement: EngineStatement }
+  | { readonly kind: 'more' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'close' }
+
+/** What a session's thread tells the pool. A run ends with exactly one `done` or `failed`. */
+export type SessionReport =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
+  | { readonly kind: 'done'; readonly writtenRows: number; readonly writtenBytes: number }
+  | { readonly kind: 'failed'; readonly message: string }

@@ -1,0 +1,147 @@
+import { Worker } from 'node:worker_threads'
+import { Session } from 'chdb'
+import type { EngineStatement, SessionOrder, SessionReport } from './engine-messages.ts'
+import { quoteLiteral } from './engine-settings.ts'
+
+// A kill that arrives before the engine has registered the statement finds nothing, so it is repeated.
+const KILL_EVERY_MS = 100
+
+/** Who waits for a statement. `onChunk` resolves when the next chunk is welcome. */
+export interface StatementListener {
+  onChunk(bytes: Uint8Array): Promise<void>
+  onDone(written: { readonly rows: number; readonly bytes: number }): void
+  onFailed(message: string): void
+}
+
+/** Runs statements side by side, each on a session of its own; the ones beyond its size wait in order of arrival. */
+export interface EnginePool {
+  /** Returns how to cancel the statement; its listener then still hears `onFailed`. */
+  run(statement: EngineStatement, listener: StatementListener): { cancel(): void }
+  /** Statements that run or wait. */
+  readonly pending: number
+  /** Ends every thread and session. Statements should have ended before. */
+  close(): Promise<void>
+}
+
+interface Job {
+  readonly statement: EngineStatement
+  readonly listener: StatementListener
+  thread: Worker | null
+  isOver: boolean
+}
+
+/** Opens the directory and `size` sessions on it, besides one that only kills. */
+export async function openEnginePool(
+  directory: string,
+  size: number,
+  onCrash: (error: Error) => void,
+): Promise<EnginePool> {
+  const control = new Session(directory)
+  await control.queryAsync('select 1')
+  const idle: Worker[] = []
+  const waiting: Job[] = []
+  const running = new Map<Worker, Job>()
+
+  const post = (thread: Worker, order: SessionOrder): void => {
+    thread.postMessage(order)
+  }
+
+  function next(): void {
+    while (idle.length > 0 && waiting.length > 0) {
+      const thread = idle.pop()
+      const job = waiting.shift()
+      if (!thread || !job) return
+      job.thread = thread
+      running.set(thread, job)
+      post(thread, { kind: 'run', statement: job.statement })
+    }
+  }
+
+  function settle(thread: Worker, job: Job): void {
+    job.isOver = true
+    running.delete(thread)
+    idle.push(thread)
+    next()
+  }
+
+  function receive(thread: Worker, message: SessionReport): void {
+    const job = running.get(thread)
+    if (!job) return
+    switch (message.kind) {
+      case 'chunk':
+        void job.listener.onChunk(message.bytes).then(() => {
+          if (!job.isOver) post(thread, { kind: 'more' })
+        })
+        break
+      case 'done':
+        job.listener.onDone({ rows: message.writtenRows, bytes: message.writtenBytes })
+        settle(thread, job)
+        break
+      case 'failed':
+        job.listener.onFailed(message.message)
+        settle(thread, job)
+        break
+      case 'ready':
+        break
+    }
+  }
+
+  async function openThread(): Promise<void> {
+    const thread = new Worker(new URL('./engine-session.ts', import.meta.url), { workerData: { directory } })
+    thread.on('error', onCrash)
+    await new Promise<void>((resolve) => {
+      thread.once('message', () => {
+        resolve()
+      })
+    })
+    thread.on('message', (message: SessionReport) => {
+      receive(thread, message)
+    })
+    idle.push(thread)
+  }
+
+  await Promise.all(Array.from({ length: size }, openThread))
+
+  async function kill(job: Job): Promise<void> {
+    while (!job.isOver) {
+      // ASYNC: with SYNC the call never returns. The own text does not end in the comment, so it does not match itself.
+      const tag = quoteLiteral(`/* ${job.statement.tag} */`)
+      await control
+        .queryAsync(`kill query where endsWith(query, ${tag}) or startsWith(query, ${tag}) async`)
+        .catch(() => null)
+      await new Promise((resolve) => setTimeout(resolve, KILL_EVERY_MS))
+    }
+  }
+
+  return {
+    run(statement, listener) {
+      const job: Job = { statement, listener, thread: null, isOver: false }
+      waiting.push(job)
+      next()
+      return {
+        cancel() {
+          if (job.isOver) return
+          const place = waiting.indexOf(job)
+          if (place >= 0) {
+            waiting.splice(place, 1)
+            job.isOver = true
+            listener.onFailed('Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)')
+          } else if (job.thread) {
+            post(job.thread, { kind: 'cancel' })
+            void kill(job)
+          }
+        },
+      }
+    },
+    get pending() {
+      return waiting.length + running.size
+    },
+    async close() {
+      const threads = [...idle, ...running.keys()]
+      const exits = threads.map((thread) => new Promise((resolve) => thread.once('exit', resolve)))
+      for (const thread of threads) post(thread, { kind: 'close' })
+      await Promise.all(exits)
+      control.close()
+    },
+  }
+}
