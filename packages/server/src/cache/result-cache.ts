@@ -84,7 +84,8 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
       const stored = await store.read(hashKey(key))
       if (stored && stored.computedAt > (memory.get(key)?.computedAt ?? -1)) {
         const json = await decodeResult(stored.body, limits.entryBytesMax)
-        const entry = { ...stored, value: JSON.parse(json), bytes: Buffer.byteLength(json) }
+        const { body: _, ...rest } = stored
+        const entry = { ...rest, value: JSON.parse(json), bytes: Buffer.byteLength(json) }
         memory.put(key, entry)
         return memory.get(key) ?? entry
       }
