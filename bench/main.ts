@@ -1,0 +1,60 @@
+/** `npm run bench`: loads a seeded data set over HTTP and measures the service with it. See `--help`. */
+import process from 'node:process'
+import { createApi, PROJECT } from './api.ts'
+import { measureDelivery } from './measure-delivery.ts'
+import { measureIngest } from './measure-ingest.ts'
+import { measureRangeQuery } from './measure-range-query.ts'
+import { measureSql } from './measure-sql.ts'
+import type { Bench, Figure, Measurement } from './measurement.ts'
+import { readOptions, USAGE, type BenchOptions } from './options.ts'
+import { formatFigures, writeResults } from './report.ts'
+import { startService } from './service.ts'
+
+const MEASUREMENTS: readonly Measurement[] = [measureIngest, measureRangeQuery, measureSql, measureDelivery]
+const PROGRESS_EVERY_MS = 2000
+
+async function run(options: BenchOptions): Promise<void> {
+  const startedAt = new Date()
+  const { url, key } = options
+  progress('starting the service')
+  const service =
+    url !== null && key !== null ? { url, key, stop: () => Promise.resolve() } : await startService()
+  try {
+    const api = createApi(service.url, service.key)
+    const [owner, name] = PROJECT.split('/')
+    await api.post('/projects', { owner, name })
+    const bench: Bench = {
+      options,
+      api,
+      endAt: Math.floor(startedAt.getTime() / 3_600_000) * 3_600_000,
+      progress,
+    }
+    const figures: Figure[] = []
+    for (const measure of MEASUREMENTS) figures.push(...(await measure(bench)))
+    writeResults(options, startedAt, figures)
+    process.stdout.write(`\n${formatFigures(figures)}\n\nWritten to ${options.out}\n`)
+  } finally {
+    await service.stop()
+  }
+}
+
+let shownAt = Number.NEGATIVE_INFINITY
+let shownKind = ''
+
+/** Shows the first line of each kind (the words before the colon), then one every two seconds. */
+function progress(text: string): void {
+  const [kind = ''] = text.split(':')
+  if (kind === shownKind && performance.now() - shownAt < PROGRESS_EVERY_MS) return
+  shownKind = kind
+  shownAt = performance.now()
+  process.stderr.write(`${text} …\n`)
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options) await run(options)
+  else process.stdout.write(`${USAGE}\n`)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}

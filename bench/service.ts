@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const START_TIMEOUT_MS = 60_000
+const KEY = 'bench-administrator-key-of-a-temporary-service'
+
+/** A service under measurement. */
+export interface Service {
+  readonly url: string
+  readonly key: string
+  stop(): Promise<void>
+}
+
+/** Starts the service on a temporary directory and a free port; `stop` ends it and removes the directory. */
+export async function startService(): Promise<Service> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const port = await freePort()
+  const logFile = join(directory, 'service.log')
+  const log = createWriteStream(logFile)
+  await once(log, 'open')
+  const child = spawn(
+    process.execPath,
+    [join(dirname(import.meta.dirname), 'packages', 'server', 'src', 'main.ts'), 'serve'],
+    {
+      stdio: ['ignore', log, log],
+      env: {
+        ...process.env,
+        MILLRACE_HOST: '127.0.0.1',
+        MILLRACE_PORT: String(port),
+        MILLRACE_DATA_DIR: join(directory, 'data'),
+        MILLRACE_ADMIN_KEY: KEY,
+        MILLRACE_WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+        MILLRACE_LOG_LEVEL: 'warn',
+      },
+    },
+  )
+  const closed = once(child, 'close')
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await closed
+    rmSync(directory, { recursive: true, force: true })
+  }
+  const url = `http://127.0.0.1:${port}`
+  const deadline = performance.now() + START_TIMEOUT_MS
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      const output = readFileSync(logFile, 'utf8').slice(-4000)
+      await stop()
+      throw new Error(`the service did not start:\n${output}`)
+    }
+    await sleep(100)
+  }
+  return { url, key: KEY, stop }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
