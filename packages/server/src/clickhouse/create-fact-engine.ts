@@ -80,24 +80,6 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
     return follow(stream, typeof tag === 'string' ? tag : '', stop, signal)
   }
 
-  /** Runs a read again, once, when the connection broke under it. */
-  async function read<Result>(
-    attempt: () => Promise<Result>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result> {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (signal?.aborted || !(isBrokenConnection(error) || isBroken(error)))
-        throw translateError(error, signal)
-    }
-    try {
-      return await attempt()
-    } catch (error) {
-      throw translateError(error, signal)
-    }
-  }
-
   return {
     rows: <Row>(sql: string, options: StatementOptions = {}) =>
       read(async () => {
@@ -152,6 +134,24 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       await connected?.client.close()
       connected = null
     },
+  }
+}
+
+/** Runs a read again, once, when the connection broke under it. */
+async function read<Result>(
+  attempt: () => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (signal?.aborted || !(isBrokenConnection(error) || isBroken(error)))
+      throw translateError(error, signal)
+  }
+  try {
+    return await attempt()
+  } catch (error) {
+    throw translateError(error, signal)
   }
 }
 

@@ -3,6 +3,7 @@ import { access, constants, link, mkdir, readFile, rename, rm, statfs, writeFile
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
 
@@ -21,7 +22,8 @@ interface ClaimOptions {
 
 const DEFAULT_MINIMUM_FREE_BYTES = 256 * 1024 * 1024
 const LOCK_FILE = 'millrace.lock'
-const ATTEMPTS = 5
+const ATTEMPTS = 50
+const RETRY_MS = 20
 
 /**
  * Makes the data directory this process's own until `release`, or until the process is gone. Throws
@@ -43,7 +45,8 @@ export async function claimDataDirectory(
       if (await link(draft, lock).then(() => true, isTaken)) {
         return { release: () => release(lock, own) }
       }
-      await removeIfStale(path, lock)
+      await removeIfStale(path, lock, draft)
+      await setTimeout(RETRY_MS)
     }
     throw new ServiceError(
       'failed_precondition',
@@ -88,7 +91,7 @@ function isTaken(error: NodeJS.ErrnoException): boolean {
   throw error
 }
 
-async function removeIfStale(path: string, lock: string): Promise<void> {
+async function removeIfStale(path: string, lock: string, draft: string): Promise<void> {
   const found = await readLock(lock)
   if (found === null) return
   const holder = parseHolder(found)
@@ -98,15 +101,27 @@ async function removeIfStale(path: string, lock: string): Promise<void> {
       `the data directory ${path} is in use by process ${holder.pid} on ${holder.host}; stop that process or choose another directory`,
     )
   }
-  // Two starts may find the same stale lock. Only what was judged may be removed: a rename takes whatever stands there
-  // now, and a lock that turns out to be a fresh one goes back to its place.
-  const aside = `${lock}.${randomId(8)}`
-  const isMoved = await rename(lock, aside).then(
-    () => true,
-    () => false,
-  )
-  if (!isMoved) return
-  if ((await readLock(aside)) !== found) await link(aside, lock).catch(() => undefined)
+  // Two starts may find the same stale lock, and the slower one must not remove the lock that the faster one has
+  // created meanwhile: locks are removed only by whoever holds the guard, and only when still the one that was judged.
+  const guard = `${lock}.guard`
+  if (!(await link(draft, guard).then(() => true, isTaken))) {
+    await removeAbandoned(guard)
+    return
+  }
+  try {
+    if ((await readLock(lock)) === found) await rm(lock, { force: true })
+  } finally {
+    await rm(guard, { force: true })
+  }
+}
+
+/** A guard lives for two file operations; one whose process has ended in between is moved out of the way. */
+async function removeAbandoned(guard: string): Promise<void> {
+  const found = await readLock(guard)
+  const holder = found === null ? null : parseHolder(found)
+  if (holder === null || isAlive(holder)) return
+  const aside = `${guard}.${randomId(8)}`
+  await rename(guard, aside).catch(() => undefined)
   await rm(aside, { force: true })
 }
 

@@ -30,6 +30,11 @@ interface Job {
   isOver: boolean
 }
 
+function post(thread: Worker, order: SessionOrder): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  thread.postMessage(order)
+}
+
 /** Opens the directory and `size` sessions on it, besides one that only kills. */
 export async function openEnginePool(
   directory: string,
@@ -41,10 +46,6 @@ export async function openEnginePool(
   const idle: Worker[] = []
   const waiting: Job[] = []
   const running = new Map<Worker, Job>()
-
-  const post = (thread: Worker, order: SessionOrder): void => {
-    thread.postMessage(order)
-  }
 
   function next(): void {
     while (idle.length > 0 && waiting.length > 0) {
@@ -64,14 +65,17 @@ export async function openEnginePool(
     next()
   }
 
+  async function forward(thread: Worker, job: Job, bytes: Uint8Array): Promise<void> {
+    await job.listener.onChunk(bytes)
+    if (!job.isOver) post(thread, { kind: 'more' })
+  }
+
   function receive(thread: Worker, message: SessionReport): void {
     const job = running.get(thread)
     if (!job) return
     switch (message.kind) {
       case 'chunk':
-        void job.listener.onChunk(message.bytes).then(() => {
-          if (!job.isOver) post(thread, { kind: 'more' })
-        })
+        void forward(thread, job, message.bytes)
         break
       case 'done':
         job.listener.onDone({ rows: message.writtenRows, bytes: message.writtenBytes })

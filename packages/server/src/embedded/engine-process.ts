@@ -44,11 +44,12 @@ async function stop(drainMs: number): Promise<void> {
   isStopping = true
   stopListening?.()
   const deadline = performance.now() + drainMs
-  while (pool && pool.pending > 0 && performance.now() < deadline) {
+  const isBusy = (): boolean => (pool?.pending ?? 0) > 0
+  while (isBusy() && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   // A session must not be closed under a running statement: that aborts the engine. Parts on disk are whole either way.
-  if (pool && pool.pending === 0) await pool.close()
+  if (!isBusy()) await pool?.close()
   process.exit(0)
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ServiceError } from '../../src/platform/errors.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
+import { failure } from '../support/failure.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 
 const DATABASE = 'millrace_p901_v1_facts'
@@ -27,18 +27,19 @@ async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-async function failure(promise: Promise<unknown>): Promise<ServiceError> {
-  try {
-    await promise
-  } catch (error) {
-    expect(error).toBeInstanceOf(ServiceError)
-    return error as ServiceError
-  }
-  throw new Error('it did not fail')
-}
-
 const rowsOf = (rows: readonly object[]): Uint8Array =>
   Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'))
+
+async function running(marker: string): Promise<number> {
+  const [row] = await engine.rows<{ n: string }>(
+    `select count() as n from system.processes where query like '%${marker}%' and query not like '%system.processes%'`,
+  )
+  return Number(row?.n)
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
+}
 
 describe('statements', () => {
   it('answers rows with 64-bit integers and decimals as text (SQ-4)', async () => {
@@ -211,16 +212,6 @@ describe('failures', () => {
 })
 
 describe('cancellation', () => {
-  const running = async (marker: string): Promise<number> => {
-    const [row] = await engine.rows<{ n: string }>(
-      `select count() as n from system.processes where query like '%${marker}%' and query not like '%system.processes%'`,
-    )
-    return Number(row?.n)
-  }
-  const until = async (condition: () => Promise<boolean>): Promise<void> => {
-    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
-  }
-
   it('stops a computation when its signal is aborted (SQ-7)', async () => {
     const stop = new AbortController()
     const sql = 'select sum(sipHash64(number)) as marker_a from numbers(100000000000)'

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { ServiceError } from '../platform/errors.ts'
+import {
+  cleanMessage,
+  isBrokenConnection,
+  parseException,
+  positionOf,
+  translateError,
+} from './translate-error.ts'
+
+it('takes an error text of the engine apart, version and all', () => {
+  const text =
+    'Code: 47. DB::Exception: Unknown expression identifier `foo` in scope SELECT foo. (UNKNOWN_IDENTIFIER) (version 26.7.2.1 (official build))\n'
+  expect(parseException(text)).toEqual({
+    code: 47,
+    name: 'UNKNOWN_IDENTIFIER',
+    message: 'Unknown expression identifier `foo` in scope SELECT foo.',
+  })
+  expect(parseException('socket hang up')).toBeNull()
+})
+
+it.each([
+  ['Table millrace_p12_v3.Transfer does not exist', 'Table Transfer does not exist'],
+  ['Unknown table millrace_p12_v3_facts.event_Transfer', 'Unknown table event_Transfer'],
+  ['Database `millrace_p1_v2` does not exist', 'Database the project does not exist'],
+  ['Unknown identifier __table1.amount', 'Unknown identifier amount'],
+  ["Unknown table 'nope'. Maybe you meant system.one?.", "Unknown table 'nope'."],
+])('frees a message of internal names: %s (ER-4)', (message, cleaned) => {
+  expect(cleanMessage(message)).toBe(cleaned)
+})
+
+it('finds the position of a syntax error (ER-4)', () => {
+  expect(positionOf('Syntax error: failed at position 7 (1): 1.')).toEqual({ position: 7 })
+  expect(positionOf('Syntax error: failed at position 12 (x) (line 2, col 3): x')).toEqual({
+    position: 12,
+    line: 2,
+    column: 3,
+  })
+  expect(positionOf('Unknown identifier')).toBeNull()
+})
+
+it.each([
+  [62, 'invalid_argument'],
+  [47, 'invalid_argument'],
+  [159, 'deadline_exceeded'],
+  [241, 'resource_exhausted'],
+  [158, 'resource_exhausted'],
+  [394, 'cancelled'],
+  [252, 'unavailable'],
+])('gives engine code %i the meaning %s (ER-4)', (code, meaning) => {
+  expect(translateError(new Error(`Code: ${code}. DB::Exception: It is so. (SOME_NAME)`)).code).toBe(meaning)
+})
+
+it('knows a broken connection, and says when to retry', () => {
+  const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  expect(isBrokenConnection(error)).toBe(true)
+  expect(translateError(error)).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 })
+})
+
+it('leaves an error of the catalogue as it is', () => {
+  const error = new ServiceError('not_found', 'no')
+  expect(translateError(error)).toBe(error)
+})

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { claimDataDirectory, processStartedAt } from './data-directory.ts'
+
+let path: string
+
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'millrace-claim-'))
+})
+
+afterEach(() => rm(path, { recursive: true, force: true }))
+
+const lockOf = (holder: object): Promise<void> =>
+  writeFile(join(path, 'millrace.lock'), JSON.stringify(holder))
+
+async function endedProcess(): Promise<number> {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  return child.pid ?? 0
+}
+
+it('refuses a second start and names the holder', async () => {
+  const claim = await claimDataDirectory(path)
+  await expect(claimDataDirectory(path)).rejects.toThrow(`in use by process ${process.pid}`)
+  await claim.release()
+  await (await claimDataDirectory(path)).release()
+  expect(await readdir(path)).toEqual([])
+})
+
+it('takes over the lock of a process that has ended', async () => {
+  await lockOf({ pid: await endedProcess(), startedAt: '1', host: hostname() })
+  await (await claimDataDirectory(path)).release()
+})
+
+it('takes over a lock whose process number belongs to a later process', async () => {
+  await lockOf({ pid: process.pid, startedAt: 'earlier', host: hostname() })
+  await (await claimDataDirectory(path)).release()
+})
+
+it('takes over a lock that was torn by a power failure', async () => {
+  await writeFile(join(path, 'millrace.lock'), '')
+  await (await claimDataDirectory(path)).release()
+})
+
+it('believes a lock of another machine', async () => {
+  await lockOf({ pid: await endedProcess(), startedAt: '1', host: 'elsewhere.example' })
+  await expect(claimDataDirectory(path)).rejects.toThrow('on elsewhere.example')
+})
+
+it('gives a stale lock to exactly one of many that start together', async () => {
+  await lockOf({ pid: await endedProcess(), startedAt: '1', host: hostname() })
+  const claims = await Promise.allSettled(Array.from({ length: 20 }, () => claimDataDirectory(path)))
+  expect(claims.filter((claim) => claim.status === 'fulfilled')).toHaveLength(1)
+})
+
+it('refuses a disk without room and says how much is needed', async () => {
+  await expect(claimDataDirectory(path, { minimumFreeBytes: 2 ** 60 })).rejects.toThrow(
+    /has \d+ MiB free; at least 1099511627776 MiB are needed/,
+  )
+})
+
+it('refuses a directory that cannot be written', async () => {
+  const file = join(path, 'file')
+  await writeFile(file, '')
+  await expect(claimDataDirectory(join(file, 'below'))).rejects.toThrow(/cannot be written \(ENOTDIR\)/)
+})
+
+it('knows a process by its start', async () => {
+  expect(processStartedAt(process.pid)).toMatch(/./)
+  expect(processStartedAt(await endedProcess())).toBeNull()
+})

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, expect, it } from 'vitest'
+import { createFactEngine } from '../../src/clickhouse/create-fact-engine.ts'
+import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
+import { startEmbeddedEngine, type EmbeddedEngine } from '../../src/embedded/start-embedded-engine.ts'
+import type { ServiceError } from '../../src/platform/errors.ts'
+import { failure } from '../support/failure.ts'
+
+const logger = pino({ level: 'silent' })
+const endings: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end()
+})
+
+async function freshDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'millrace-embedded-'))
+  endings.push(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function start(directory: string): Promise<{ embedded: EmbeddedEngine; engine: FactEngine }> {
+  const embedded = await startEmbeddedEngine({ directory, logger, poolSize: 2 })
+  const engine = createFactEngine((waitMs) => embedded.address(waitMs), { waitMs: 20_000 })
+  endings.push(async () => {
+    await engine.close()
+    await embedded.stop()
+  })
+  return { embedded, engine }
+}
+
+function kill(embedded: EmbeddedEngine): void {
+  if (embedded.pid !== undefined) process.kill(embedded.pid, 'SIGKILL')
+}
+
+it('survives kill -9 while queries run: callers get a retried answer or 503, and the data is there', async () => {
+  const { embedded, engine } = await start(await freshDirectory())
+  await engine.command('create table kept (id UInt64) engine = MergeTree order by id')
+  for (let n = 0; n < 20; n++) {
+    const rows = Buffer.from(JSON.stringify({ id: n }))
+    await engine.insert({ database: 'default', table: 'kept', format: 'JSONEachRow', rows })
+  }
+  const queries = Array.from({ length: 6 }, (_, n) =>
+    engine.rows<{ n: number }>(`select ${n} as n, sum(sipHash64(number)) from numbers(30000000)`).then(
+      ([row]) => row?.n,
+      (error: ServiceError) => error.code,
+    ),
+  )
+  const stream = await engine.stream('select number from numbers(1000000000)', 'TSV')
+  const streamed = failure(
+    (async () => {
+      for await (const _chunk of stream) if (embedded.state === 'ready') kill(embedded)
+    })(),
+  )
+  expect((await streamed).code).toBe('unavailable')
+  for (const [n, outcome] of (await Promise.all(queries)).entries())
+    expect([n, 'unavailable']).toContain(outcome)
+  expect(await engine.rows('select count() as n, sum(id) as s from kept')).toEqual([{ n: '20', s: '190' }])
+  expect(embedded.state).toBe('ready')
+})
+
+it('refuses with 503 and a time to retry while the engine is down', async () => {
+  const { embedded } = await start(await freshDirectory())
+  const impatient = createFactEngine((waitMs) => embedded.address(waitMs), { waitMs: 1 })
+  await impatient.ping()
+  kill(embedded)
+  while (embedded.state === 'ready') await new Promise((resolve) => setImmediate(resolve))
+  const error = await failure(impatient.rows('select 1'))
+  expect(error.code).toBe('unavailable')
+  expect(error.retryAfterSeconds).toBeGreaterThanOrEqual(1)
+  await impatient.close()
+})
+
+it('finds its data again after an orderly stop', async () => {
+  const directory = await freshDirectory()
+  const first = await start(directory)
+  await first.engine.command('create table kept (id UInt64) engine = MergeTree order by id')
+  await first.engine.command('insert into kept select number from numbers(1000)')
+  await first.embedded.stop()
+  expect((await failure(first.embedded.address(1))).code).toBe('unavailable')
+  const second = await start(directory)
+  expect(await second.engine.rows('select count() as n from kept')).toEqual([{ n: '1000' }])
+})
+
+it('lets a running statement end before it stops', async () => {
+  const { embedded, engine } = await start(await freshDirectory())
+  const query = engine.rows<{ n: string }>(
+    'select count() as n from numbers(80000000) where sipHash64(number) % 2 = 3',
+  )
+  // The statement is on its way as soon as another, sent after it, is answered.
+  await engine.rows('select 1')
+  await embedded.stop()
+  expect(await query).toEqual([{ n: '0' }])
+})
+
+it('lets nobody in without the password', async () => {
+  const { embedded } = await start(await freshDirectory())
+  const { url, username } = await embedded.address(1000)
+  const stranger = createFactEngine({ url, username, password: 'guess' })
+  await failure(stranger.rows('select 1'))
+  await stranger.close()
+})
+
+it('hands nothing of its environment to the engine', async () => {
+  process.env['MILLRACE_TEST_SECRET'] = 'do-not-tell'
+  const { engine } = await start(await freshDirectory())
+  const [row] = await engine.rows<{ environment: string }>(
+    `select * from file('/proc/self/environ', 'RawBLOB', 'environment String')`,
+  )
+  expect(row?.environment).not.toContain('do-not-tell')
+  delete process.env['MILLRACE_TEST_SECRET']
+})
