@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseCachePolicy } from '../../src/cache/parse-policy.ts'
+import { createResultCache, type RunningResultCache } from '../../src/cache/result-cache.ts'
+import type { ResultStore } from '../../src/cache/result-store.ts'
+import { createResultStore } from '../../src/database/result-store.ts'
+import { ServiceError } from '../../src/platform/errors.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
+
+const standard = parseCachePolicy({})
+const MINUTE = 60_000
+const DAY = 86_400_000
+
+describe.each(controlDatabases)('result cache on $name', ({ open }) => {
+  let database: TestDatabase
+  let clock: ManualClock
+  let cache: RunningResultCache
+  let warnings: string[]
+  let computed: number
+  beforeEach(async () => {
+    database = await open()
+    clock = createManualClock()
+    warnings = []
+    computed = 0
+    cache = newCache()
+  })
+  afterEach(async () => {
+    await cache.settled()
+    await database.close()
+  })
+
+  const log = { warn: (_fields: unknown, message?: string) => void warnings.push(message ?? '') }
+  const newCache = (store: ResultStore = createResultStore(database.db)) =>
+    createResultCache({ store, clock, log })
+  const count = () => Promise.resolve({ n: ++computed })
+  const fail = () => Promise.reject(new ServiceError('unavailable', 'the engine is restarting'))
+
+  it('computes once, then serves with the instant and cost of the computation (CA-2, CA-5)', async () => {
+    const start = clock.now()
+    const first = await cache.through('key', standard, async () => {
+      clock.advance(250)
+      return count()
+    })
+    expect(first).toEqual({
+      value: { n: 1 },
+      stats: { computedAt: start, isCached: false, isRefreshing: false, computeCostMs: 250 },
+    })
+    const second = await cache.through('key', standard, count)
+    expect(second).toEqual({ value: { n: 1 }, stats: { ...first.stats, isCached: true } })
+    expect((await cache.through('other', standard, count)).value).toEqual({ n: 2 })
+  })
+
+  it('survives a restart and is shared by instances', async () => {
+    await cache.through('key', standard, count)
+    await cache.settled()
+    const restarted = newCache()
+    const answer = await restarted.through('key', standard, fail)
+    expect(answer).toMatchObject({ value: { n: 1 }, stats: { isCached: true } })
+    clock.advance(MINUTE + 1)
+    await restarted.through('key', standard, count)
+    await restarted.settled()
+    expect((await cache.through('key', standard, fail)).value).toEqual({ n: 2 })
+  })
+
+  it('serves a stale answer and renews it once in the background (CA-2, CA-4)', async () => {
+    await cache.through('key', standard, count)
+    clock.advance(MINUTE + 1)
+    const gate = Promise.withResolvers<void>()
+    const slow = () => gate.promise.then(count)
+    for (let i = 0; i < 3; i++) {
+      const stale = await cache.through('key', standard, slow)
+      expect(stale).toMatchObject({ value: { n: 1 }, stats: { isCached: true, isRefreshing: true } })
+    }
+    gate.resolve()
+    await cache.settled()
+    expect(computed).toBe(2)
+    const fresh = await cache.through('key', standard, fail)
+    expect(fresh).toMatchObject({ value: { n: 2 }, stats: { isCached: true, isRefreshing: false } })
+  })
+
+  it('judges age with the policy of the caller who reads (CA-2)', async () => {
+    await cache.through('key', standard, count)
+    clock.advance(5000)
+    expect((await cache.through('key', parseCachePolicy({ cacheTtlSecs: 10 }), count)).value).toEqual({
+      n: 1,
+    })
+    expect((await cache.through('key', parseCachePolicy({ cacheTtlSecs: 4 }), count)).value).toEqual({ n: 2 })
+    expect((await cache.through('key', standard, count)).value).toEqual({ n: 2 })
+    clock.advance(15 * DAY + 1)
+    expect((await cache.through('key', standard, count)).value).toEqual({ n: 3 })
+  })
+
+  it('neither reads nor writes nor renews with noCache (CA-3)', async () => {
+    const bypass = parseCachePolicy({ noCache: true })
+    expect(await cache.through('key', bypass, count)).toMatchObject({
+      value: { n: 1 },
+      stats: { isCached: false },
+    })
+    expect((await cache.through('key', standard, count)).value).toEqual({ n: 2 })
+    expect((await cache.through('key', bypass, count)).value).toEqual({ n: 3 })
+    expect((await cache.through('key', standard, count)).value).toEqual({ n: 2 })
+  })
+
+  it('computes now and stores with forceRefresh, beside a computation that began earlier (CA-3)', async () => {
+    const forced = parseCachePolicy({ forceRefresh: true })
+    await cache.through('key', standard, count)
+    const gate = Promise.withResolvers<void>()
+    clock.advance(MINUTE + 1)
+    await cache.through('key', standard, () => gate.promise.then(() => ({ n: -1 })))
+    clock.advance(1)
+    const answer = await cache.through('key', forced, count)
+    expect(answer).toMatchObject({ value: { n: 2 }, stats: { isCached: false, isRefreshing: false } })
+    gate.resolve()
+    await cache.settled()
+    expect((await cache.through('key', standard, fail)).value).toEqual({ n: 2 })
+    expect((await newCache().through('key', standard, fail)).value).toEqual({ n: 2 })
+  })
+
+  it('lets all who miss while it runs share one computation (CA-4)', async () => {
+    const gate = Promise.withResolvers<void>()
+    const slow = () => gate.promise.then(count)
+    const answers = [1, 2, 3, 4].map(() => cache.through('key', standard, slow))
+    const other = cache.through('other', standard, count)
+    expect((await other).value).toEqual({ n: 1 })
+    gate.resolve()
+    expect((await Promise.all(answers)).map((answer) => answer.value)).toEqual(answers.map(() => ({ n: 2 })))
+  })
+
+  it('goes on for those who wait when the caller who began it goes away', async () => {
+    const gate = Promise.withResolvers<never>()
+    const begun = Promise.withResolvers<void>()
+    const first = cache.through('key', standard, () => {
+      begun.resolve()
+      return gate.promise
+    })
+    await begun.promise
+    const others = [1, 2].map(() => cache.through('key', standard, count))
+    gate.reject(new ServiceError('cancelled', 'the caller went away'))
+    await expect(first).rejects.toMatchObject({ code: 'cancelled' })
+    expect((await Promise.all(others)).map((answer) => answer.value)).toEqual([{ n: 1 }, { n: 1 }])
+  })
+
+  it('caches no error (CA-4)', async () => {
+    await expect(cache.through('key', standard, fail)).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await cache.through('key', standard, count)).value).toEqual({ n: 1 })
+  })
+
+  it('keeps the old answer when a refresh fails, and says so in the log (CA-4)', async () => {
+    await cache.through('key', standard, count)
+    clock.advance(MINUTE + 1)
+    await cache.through('key', standard, fail)
+    await cache.settled()
+    expect(warnings).toEqual(['cache.refresh_failed'])
+    expect(await cache.through('key', standard, count)).toMatchObject({
+      value: { n: 1 },
+      stats: { isCached: true, isRefreshing: true },
+    })
+  })
+
+  it('answers without its store, and from a store with a damaged answer', async () => {
+    const broken = newCache({
+      read: fail,
+      write: fail,
+      touch: fail,
+      evict: fail,
+    })
+    expect((await broken.through('key', standard, count)).value).toEqual({ n: 1 })
+    await broken.settled()
+    expect(warnings).toEqual(['cache.read_failed', 'cache.write_failed'])
+    await cache.through('key', standard, count)
+    await cache.settled()
+    await database.db
+      .updateTable('cached_result')
+      .set({ body: new Uint8Array([1, 2, 3]) })
+      .execute()
+    expect((await newCache().through('key', standard, count)).value).toEqual({ n: 3 })
+  })
+
+  it('keeps no answer that is too long or no JSON, and gives it all the same', async () => {
+    const small = createResultCache({
+      store: createResultStore(database.db),
+      clock,
+      log,
+      limits: { entryBytesMax: 20 },
+    })
+    const long = () => Promise.resolve({ text: 'x'.repeat(50), n: ++computed })
+    expect((await small.through('key', standard, long)).value.n).toBe(1)
+    expect((await small.through('key', standard, long)).value.n).toBe(2)
+    const exact = () => Promise.resolve({ n: BigInt(++computed) })
+    expect((await cache.through('key', standard, exact)).value.n).toBe(3n)
+    expect((await cache.through('key', standard, exact)).value.n).toBe(4n)
+    expect(warnings).toContain('cache.value_is_not_json')
+  })
+
+  it('stays within its bytes in the control database', async () => {
+    const small = createResultCache({
+      store: createResultStore(database.db),
+      clock,
+      log,
+      limits: { storeBytesMax: 2000, memoryBytesMax: 0 },
+    })
+    for (let i = 0; i < 20; i++) {
+      await small.through(`key ${i}`, standard, () => Promise.resolve(noise(i)))
+      await small.settled()
+      clock.advance(MINUTE)
+    }
+    const rows = await database.db.selectFrom('cached_result').select(['body_bytes', 'used_at']).execute()
+    const bytes = rows.reduce((sum, row) => sum + row.body_bytes, 0)
+    expect(bytes).toBeGreaterThan(500)
+    expect(bytes).toBeLessThanOrEqual(2000)
+    expect(Math.max(...rows.map((row) => row.used_at))).toBe(clock.now() - MINUTE)
+  })
+})
+
+/** Text that hardly compresses, the same for the same seed. */
+function noise(seed: number): string {
+  let state = seed + 1
+  return Array.from({ length: 500 }, () => {
+    state = (state * 48_271) % 2_147_483_647
+    return String.fromCharCode(33 + (state % 90))
+  }).join('')
+}
