@@ -35,17 +35,17 @@ const INSTALL_HINT =
 /** Starts PostgreSQL from the first of the npm package, the system, and a copy of the npm package that works here. */
 export async function startPostgres(): Promise<PostgresServer> {
   const runAs = unprivilegedUser()
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
-  if (runAs.uid !== undefined && runAs.gid !== undefined) chownSync(directory, runAs.uid, runAs.gid)
   const failures: string[] = []
-  for (const candidate of binaries(directory)) {
+  for (const binaries of candidates()) {
+    const directory = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))
+    if (runAs.uid !== undefined && runAs.gid !== undefined) chownSync(directory, runAs.uid, runAs.gid)
     try {
-      return await boot(candidate(), directory, runAs)
+      return await boot(binaries(directory), directory, runAs)
     } catch (error) {
       failures.push(error instanceof Error ? error.message : String(error))
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
     }
   }
-  rmSync(directory, { recursive: true, force: true })
   throw new Error(`No PostgreSQL could be started for the tests. ${INSTALL_HINT}\n${failures.join('\n')}`)
 }
 
@@ -58,20 +58,20 @@ function unprivilegedUser(): RunAs {
   return { uid: 65_534, gid: 65_534 }
 }
 
-/** Folders of binaries, best first; each is made ready when its turn comes. */
-function binaries(directory: string): readonly (() => string)[] {
+/** Folders of binaries, best first; each is made ready when its turn comes, in a directory it may fill. */
+function candidates(): readonly ((directory: string) => string)[] {
   const system = existsSync('/usr/lib/postgresql')
     ? readdirSync('/usr/lib/postgresql')
         .toSorted((a, b) => Number(b) - Number(a))
-        .map((version) => `/usr/lib/postgresql/${version}/bin`)
+        .map((version) => () => `/usr/lib/postgresql/${version}/bin`)
     : []
   // A checkout below a private home directory cannot be read by the user that runs PostgreSQL; a copy can.
-  const copied = () => {
+  const copied = (directory: string) => {
     const copy = join(directory, 'native')
     cpSync(packagedBinaries(), copy, { recursive: true, verbatimSymlinks: true })
     return join(copy, 'bin')
   }
-  return [() => join(packagedBinaries(), 'bin'), ...system.map((path) => () => path), copied]
+  return [() => join(packagedBinaries(), 'bin'), ...system, copied]
 }
 
 function packagedBinaries(): string {
@@ -104,9 +104,9 @@ async function boot(bin: string, directory: string, runAs: RunAs): Promise<Postg
     .concat(['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`])
     .flatMap((setting) => ['-c', setting])
   // The watcher outlives everything: when this process ends, however it ends, its end of the pipe closes, PostgreSQL is
-  // told to stop and its files are removed.
+  // told to stop and its files are removed, a little later than this process would do it itself.
   const watcher = `exec 3<&0; pid=$$; dir=$1; shift
-    (cat <&3; kill -INT $pid; while kill -0 $pid; do sleep 0.1; done; rm -rf "$dir") >/dev/null 2>&1 & exec "$@" 3<&-`
+    (cat <&3; kill -INT $pid; while kill -0 $pid; do sleep 0.1; done; sleep 2; rm -rf "$dir") >/dev/null 2>&1 & exec "$@" 3<&-`
   const server = spawn(
     'sh',
     ['-c', watcher, 'sh', directory, join(bin, 'postgres'), '-D', data, ...settings],
@@ -116,29 +116,35 @@ async function boot(bin: string, directory: string, runAs: RunAs): Promise<Postg
       stdio: ['pipe', 'ignore', 'pipe'],
     },
   )
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
-  await new Promise<void>((resolve, reject) => {
-    let log = ''
-    const timer = setTimeout(() => reject(new Error(`${bin}/postgres: not ready after 30 s\n${log}`)), 30_000)
+  const ended = new Promise<void>((resolve) => {
+    server.once('exit', () => resolve()).once('error', () => resolve())
+  })
+  const stop = async () => {
+    server.ref()
+    server.stdin.end()
+    await ended
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  }
+  let log = ''
+  const ready = new Promise<void>((resolve, reject) => {
     server.stderr.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-4000)
       if (log.includes('ready to accept connections')) resolve()
     })
     server.once('error', reject)
-    void ended.then(() => reject(new Error(`${bin}/postgres: ${log}`)))
-    void ended.then(() => clearTimeout(timer))
-    server.stderr.once('close', () => clearTimeout(timer))
-    server.unref()
-    timer.unref()
+    server.once('exit', () => reject(new Error('it ended')))
+    setTimeout(() => reject(new Error('not ready after 30 s')), 30_000).unref()
   })
+  try {
+    await ready
+  } catch (error) {
+    await stop()
+    throw new Error(`${bin}/postgres: ${(error as Error).message}\n${log}`, { cause: error })
+  }
+  server.unref()
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    stop: async () => {
-      server.ref()
-      server.stdin.end()
-      await ended
-      rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
-    },
+    stop,
   }
 }
 
