@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 /**
  * Where the facts of one processor version live. Two databases a version: `user` holds only views, and is the
  * default database of its SQL users; `facts` holds the tables behind them. Nothing else separates versions, so a
@@ -19,9 +21,44 @@ export function quoteIdentifier(name: string): string {
   return '`' + name.replaceAll('\\', '\\\\').replaceAll('`', '\\`') + '`'
 }
 
-/** The table of an event log inside `facts`. */
+/**
+ * The table of an event log inside `facts`. The comment of the table is the name of the log; the comment of an attribute's
+ * column is its kind.
+ */
 export function eventTable(name: string): string {
-  return `event_${name}`
+  return `event_${nameAsFile(name)}`
+}
+
+/** The view under which SQL users see a metric or an event log: its name, shortened only where no file could bear it. */
+export function userView(name: string): string {
+  return nameAsFile(name)
+}
+
+// The engine keeps a table's definition in a file named after database and table (and after both and an id once it is
+// dropped), with every byte outside [A-Za-z0-9_] as %XX; a file's name has at most 255 bytes.
+const LONGEST_FILE_PART = 150
+const SHORTENED_PREFIX = 130
+
+function nameAsFile(name: string): string {
+  if (fileLength(name) <= LONGEST_FILE_PART) return name
+  let prefix = ''
+  let length = 0
+  for (const character of name) {
+    length += fileLength(character)
+    if (length > SHORTENED_PREFIX) break
+    prefix += character
+  }
+  return `${prefix}_${createHash('sha256').update(name).digest('hex').slice(0, 16)}`
+}
+
+function fileLength(text: string): number {
+  const plain = text.replace(/[^A-Za-z0-9_]/g, '').length
+  return plain + (Buffer.byteLength(text) - plain) * 3
+}
+
+/** A text as a literal of ClickHouse SQL. */
+export function quoteString(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\u0000', '\\0')}'`
 }
 
 /**
@@ -74,3 +111,64 @@ export const EVENT_COLUMNS = {
   severity: 'LowCardinality(String)',
   message: 'String',
 } as const
+
+/** The column of an event log that names the accepted batch. An attribute cannot take it: clean names have no `$` (IN-5). */
+export const EVENT_BATCH_COLUMN = '$batch'
+
+/** Types of attribute columns by kind. All are nullable: a row need not have every attribute of its log. */
+export const ATTRIBUTE_COLUMN_TYPES = {
+  string: 'Nullable(String)',
+  number: 'Nullable(Float64)',
+  boolean: 'Nullable(Bool)',
+  int: 'Nullable(Int256)',
+  decimal: 'Nullable(Decimal(76, 30))',
+  time: `Nullable(DateTime64(6, 'UTC'))`,
+  json: 'Nullable(String)',
+} as const
+
+/** Makes the table of an event log without attributes. */
+export function createEventTable(facts: string, name: string): string {
+  const columns = Object.entries(EVENT_COLUMNS).map(([column, type]) => `${column} ${type} codec(ZSTD(1))`)
+  return `create table if not exists ${quoteIdentifier(facts)}.${quoteIdentifier(eventTable(name))} (
+    ${columns.join(',\n    ')},
+    ${quoteIdentifier(EVENT_BATCH_COLUMN)} UInt64 codec(ZSTD(1))
+  ) engine = MergeTree partition by toYYYYMM(timestamp) order by (timestamp, block_number, log_index)
+  settings non_replicated_deduplication_window = 1000
+  comment ${quoteString(name)}`
+}
+
+/** What SQL users see of an event log: its own columns and its attributes. */
+export function eventView(
+  { user, facts }: VersionDatabases,
+  name: string,
+  attributes: readonly string[],
+): string {
+  const columns = [...Object.keys(EVENT_COLUMNS), ...attributes].map(quoteIdentifier)
+  return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(name))} as
+    select ${columns.join(', ')} from ${quoteIdentifier(facts)}.${quoteIdentifier(eventTable(name))}`
+}
+
+/** Columns of the view of a metric. `exact` has the digits of values that a Float64 rounds, else it is empty. */
+export const METRIC_VIEW_COLUMNS = [
+  'timestamp',
+  'value',
+  'exact',
+  'chain',
+  'block_number',
+  'contract_name',
+  'contract_address',
+  'labels',
+] as const
+
+/** What SQL users see of a metric: its samples with the labels of their series. */
+export function metricView({ user, facts }: VersionDatabases, metric: string): string {
+  const database = quoteIdentifier(facts)
+  return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(metric))} as
+    select timestamp, value, exact, chain, block_number, contract_name, contract_address, labels
+    from ${database}.points as points
+    any left join (
+      select series_id, labels, labels['contract_name'] as contract_name, labels['contract_address'] as contract_address
+      from ${database}.series where metric = ${quoteString(metric)}
+    ) as series using (series_id)
+    where metric = ${quoteString(metric)}`
+}

@@ -1,0 +1,186 @@
+import type { ProjectVersion } from '../ingest/batch.ts'
+import type { FactStore, NumberedBatch } from '../ingest/fact-store.ts'
+import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { FactEngine } from './fact-engine.ts'
+import { eraseWhere, rollbackCondition } from './fact-store-erase.ts'
+import { prepareEvents } from './fact-store-events.ts'
+import { eventLine, eventLineColumns, POINT_COLUMNS, pointRow } from './fact-store-rows.ts'
+import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
+import { prepareSeries } from './fact-store-series.ts'
+import { eventTable, quoteIdentifier, versionDatabases } from './layout.ts'
+import { splitByPartitions, type TimedLine } from './split-by-partitions.ts'
+
+/** Schemas of so many versions are remembered. */
+const MAX_SCHEMAS = 200
+/** Lines rendered in one go before other requests get their turn; about 10 ms. */
+const LINES_PER_TURN = 5000
+const INSERT_TIMEOUT_MS = 60_000
+
+/** Facts in ClickHouse, embedded or a server. */
+export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAULT_INGEST_LIMITS): FactStore {
+  const engine = withOwnMistakes(given)
+  const schemas = new Map<string, Promise<VersionSchema>>()
+
+  function schemaOf(version: ProjectVersion): Promise<VersionSchema> {
+    const key = keyOf(version)
+    const known = schemas.get(key)
+    if (known) return known
+    if (schemas.size >= MAX_SCHEMAS) schemas.clear()
+    const loading = loadSchema(engine, version)
+    schemas.set(key, loading)
+    loading.catch(() => schemas.delete(key))
+    return loading
+  }
+
+  return {
+    tablesOf: (batch) => [
+      ...(batch.samples.length > 0 ? ['points'] : []),
+      ...[...batch.events.keys()].map(eventTable),
+    ],
+
+    prepare: async (version, batch) => {
+      if (batch.samples.length === 0 && batch.events.size === 0) return []
+      checkNamesApart(batch)
+      const schema = await schemaOf(version)
+      try {
+        const forEvents = await prepareEvents(engine, schema, batch.events, limits)
+        return [...forEvents, ...(await prepareSeries(engine, schema, batch.series, limits))]
+      } catch (error) {
+        // It may have failed half-way: what the engine holds now is read again, and missing views are made.
+        if (!isRefusal(error)) schemas.delete(keyOf(version))
+        throw error
+      }
+    },
+
+    write: async (version, batches) => {
+      const schema = await schemaOf(version)
+      const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}`
+      await writePoints(engine, schema, batches, token)
+      const names = new Set(batches.flatMap(({ batch }) => [...batch.events.keys()]))
+      for (const name of names) await writeEvents(engine, schema, name, batches, token)
+    },
+
+    erase: async (version, sequences, tables) => {
+      const { facts } = versionDatabases(version.projectId, version.version)
+      const existing = new Set(await tablesWithBatches(engine, facts))
+      for (const table of tables.filter((each) => existing.has(each))) {
+        await eraseWhere(engine, facts, table, `${batchColumn(table)} in (${sequences.join(', ')})`)
+      }
+    },
+
+    rollBack: async (version, rollback) => {
+      const { facts } = versionDatabases(version.projectId, version.version)
+      for (const table of await tablesWithBatches(engine, facts)) {
+        await eraseWhere(engine, facts, table, rollbackCondition(table, rollback))
+      }
+    },
+
+    dropProject: async (projectId) => {
+      const rows = await engine.rows<{ name: string }>(
+        `select name from system.databases where match(name, {pattern:String})`,
+        { parameters: { pattern: `^millrace_p${projectId}_v[0-9]+(_facts)?$` } },
+      )
+      for (const { name } of rows) await engine.command(`drop database if exists ${quoteIdentifier(name)}`)
+      for (const key of schemas.keys()) if (key.startsWith(`${projectId}/`)) schemas.delete(key)
+    },
+  }
+}
+
+function keyOf({ projectId, version }: ProjectVersion): string {
+  return `${projectId}/${version}`
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'invalid_argument'
+}
+
+/** A metric and an event log of one batch cannot share a name either. */
+function checkNamesApart({ series, events }: NumberedBatch['batch']): void {
+  for (const { metric } of series) {
+    if (events.has(metric)) {
+      throw new ServiceError(
+        'invalid_argument',
+        `the name ${metric} is used for a metric and an event log; one of them needs another name`,
+      )
+    }
+  }
+}
+
+async function writePoints(
+  engine: FactEngine,
+  { databases }: VersionSchema,
+  batches: readonly NumberedBatch[],
+  token: string,
+): Promise<void> {
+  const lines: TimedLine[] = []
+  for (const { sequence, batch } of batches) {
+    for (const sample of batch.samples) {
+      lines.push({ line: pointRow(sample, sequence), timestampMicros: sample.place.timestampMicros })
+      if (lines.length % LINES_PER_TURN === 0) await new Promise(setImmediate)
+    }
+  }
+  await insertLines(
+    engine,
+    { database: databases.facts, table: 'points', columns: POINT_COLUMNS },
+    lines,
+    token,
+  )
+}
+
+async function writeEvents(
+  engine: FactEngine,
+  { databases, eventLogs }: VersionSchema,
+  name: string,
+  batches: readonly NumberedBatch[],
+  token: string,
+): Promise<void> {
+  const attributes = eventLogs.get(name) ?? new Map()
+  const lines: TimedLine[] = []
+  for (const { sequence, batch } of batches) {
+    for (const row of batch.events.get(name) ?? []) {
+      lines.push({ line: eventLine(row, sequence, attributes), timestampMicros: row.place.timestampMicros })
+      if (lines.length % LINES_PER_TURN === 0) await new Promise(setImmediate)
+    }
+  }
+  const target = { database: databases.facts, table: eventTable(name), columns: eventLineColumns(attributes) }
+  await insertLines(engine, target, lines, token)
+}
+
+async function insertLines(
+  engine: FactEngine,
+  target: { database: string; table: string; columns: readonly string[] },
+  lines: readonly TimedLine[],
+  token: string,
+): Promise<void> {
+  for (const [part, some] of splitByPartitions(lines).entries()) {
+    await engine.insert(
+      {
+        ...target,
+        format: 'JSONCompactEachRow',
+        rows: Buffer.from(some.map(({ line }) => line).join('\n')),
+        deduplicationToken: `${token}-${part}`,
+      },
+      { timeoutMs: INSERT_TIMEOUT_MS },
+    )
+  }
+}
+
+/** Statements here are ours, not the user's: one that the engine does not understand is a defect, not a bad request. */
+function withOwnMistakes(engine: FactEngine): FactEngine {
+  return {
+    ...engine,
+    rows: (sql, options) => guard(engine.rows(sql, options)),
+    command: (sql, options) => guard(engine.command(sql, options)),
+    insert: (insert, options) => guard(engine.insert(insert, options)),
+  }
+}
+
+async function guard<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    throw new ServiceError('internal', 'the facts could not be stored', { cause: error })
+  }
+}

@@ -1,0 +1,207 @@
+import type { Selectable } from 'kysely'
+import type { ExportedMessage } from '../delivery/message.ts'
+import type { ProjectVersion } from '../ingest/batch.ts'
+import type {
+  BatchAnswer,
+  BatchLease,
+  BatchStart,
+  BatchStore,
+  FinishedBatch,
+  NewBatch,
+  RollbackOrder,
+  Unfinished,
+} from '../ingest/batch-store.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
+import type { IngestTables } from './schema/ingest.ts'
+
+/** How exports get into the queues of their channels, inside the transaction that finishes their batch. */
+export interface ExportQueue {
+  enqueueExports(
+    tx: ControlTransaction,
+    projectId: number,
+    messages: readonly ExportedMessage[],
+    nowMs: number,
+  ): Promise<{ readonly warnings: readonly string[] }>
+  withdrawExports(tx: ControlTransaction, withdrawal: ProjectVersion & RollbackOrder): Promise<number>
+}
+
+/** The undo log of ingest in the control database. */
+export function createBatchStore(db: ControlDatabase, exports: ExportQueue): BatchStore {
+  return {
+    begin: (version, batches, lease) =>
+      db.transaction().execute(async (tx) => {
+        const opened = await insertOpen(tx, version, batches, lease)
+        const others = batches.filter(({ batchId }) => !opened.has(batchId))
+        const known =
+          others.length === 0 ? new Map<string, BatchStart>() : await findKnown(tx, version, others)
+        return batches.map(({ batchId }): BatchStart => {
+          const sequence = opened.get(batchId)
+          if (sequence !== undefined) return { state: 'open', sequence }
+          return known.get(batchId) ?? { state: 'taken' }
+        })
+      }),
+
+    finish: (version, batches, nowMs) =>
+      db.transaction().execute(async (tx) => {
+        const answers: BatchAnswer[] = []
+        for (const batch of batches) answers.push(await finishOne(tx, version, batch, nowMs))
+        return answers
+      }),
+
+    cancel: (sequences) =>
+      db.transaction().execute(async (tx) => {
+        // Waits for a transaction that is finishing one of them, so that what is read next is final.
+        await tx
+          .updateTable('ingest_batch')
+          .set({ state: 'cancelled' })
+          .where('sequence', 'in', [...sequences])
+          .where('state', '!=', 'done')
+          .execute()
+        const rows = await tx
+          .selectFrom('ingest_batch')
+          .select(['sequence', 'answer'])
+          .where('sequence', 'in', [...sequences])
+          .where('state', '=', 'done')
+          .execute()
+        return new Map(rows.map(({ sequence, answer }) => [sequence, parseAnswer(answer)]))
+      }),
+
+    forget: async (sequences) => {
+      await db
+        .deleteFrom('ingest_batch')
+        .where('sequence', 'in', [...sequences])
+        .where('state', '!=', 'done')
+        .execute()
+    },
+
+    beginRollback: (version, order, lease) =>
+      db.transaction().execute(async (tx) => {
+        const { sequence } = await tx
+          .insertInto('ingest_batch')
+          .values({
+            ...newRow(version, lease),
+            kind: 'rollback',
+            batch_id: null,
+            content_hash: null,
+            detail: JSON.stringify(order),
+          })
+          .returning('sequence')
+          .executeTakeFirstOrThrow()
+        return { sequence, withdrawnExports: await exports.withdrawExports(tx, { ...version, ...order }) }
+      }),
+
+    takeOver: async ({ owner, until, nowMs, isSole }) => {
+      const rows = await db
+        .updateTable('ingest_batch')
+        .set({ owner, lease_until: until })
+        .where('state', '!=', 'done')
+        .where((where) =>
+          isSole
+            ? where.or([where('owner', '!=', owner), where('lease_until', '<', nowMs)])
+            : where('lease_until', '<', nowMs),
+        )
+        .returningAll()
+        .execute()
+      return rows.map(toUnfinished).toSorted((a, b) => a.sequence - b.sequence)
+    },
+
+    expire: async (beforeMs) => {
+      const result = await db
+        .deleteFrom('ingest_batch')
+        .where('state', '=', 'done')
+        .where('finished_at', '<', beforeMs)
+        .executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+  }
+
+  async function finishOne(
+    tx: ControlTransaction,
+    { projectId }: ProjectVersion,
+    batch: FinishedBatch,
+    nowMs: number,
+  ): Promise<BatchAnswer> {
+    const queued = await exports.enqueueExports(tx, projectId, batch.exports, nowMs)
+    const answer = { accepted: batch.accepted, warnings: [...batch.warnings, ...queued.warnings] }
+    const { numUpdatedRows } = await tx
+      .updateTable('ingest_batch')
+      .set({ state: 'done', answer: JSON.stringify(answer), finished_at: nowMs })
+      .where('sequence', '=', batch.sequence)
+      .where('state', '=', 'open')
+      .executeTakeFirst()
+    if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
+    return answer
+  }
+}
+
+async function insertOpen(
+  tx: ControlTransaction,
+  version: ProjectVersion,
+  batches: readonly NewBatch[],
+  lease: BatchLease,
+): Promise<ReadonlyMap<string | null, number>> {
+  const rows = await tx
+    .insertInto('ingest_batch')
+    .values(
+      batches.map(({ batchId, contentHash, tables }) => ({
+        ...newRow(version, lease),
+        kind: 'batch' as const,
+        batch_id: batchId,
+        content_hash: contentHash,
+        detail: JSON.stringify(tables),
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['project_id', 'version', 'batch_id']).doNothing())
+    .returning(['batch_id', 'sequence'])
+    .execute()
+  return new Map(rows.map((row) => [row.batch_id, row.sequence]))
+}
+
+async function findKnown(
+  tx: ControlTransaction,
+  { projectId, version }: ProjectVersion,
+  batches: readonly NewBatch[],
+): Promise<ReadonlyMap<string | null, BatchStart>> {
+  const rows = await tx
+    .selectFrom('ingest_batch')
+    .select(['batch_id', 'content_hash', 'answer'])
+    .where('project_id', '=', projectId)
+    .where('version', '=', version)
+    .where(
+      'batch_id',
+      'in',
+      batches.map(({ batchId }) => batchId),
+    )
+    .where('state', '=', 'done')
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.batch_id,
+      { state: 'done' as const, contentHash: row.content_hash ?? '', answer: parseAnswer(row.answer) },
+    ]),
+  )
+}
+
+function newRow({ projectId, version }: ProjectVersion, { owner, until }: BatchLease) {
+  return {
+    project_id: projectId,
+    version,
+    state: 'open' as const,
+    owner,
+    lease_until: until,
+    answer: null,
+    finished_at: null,
+  }
+}
+
+function parseAnswer(answer: string | null): BatchAnswer {
+  return JSON.parse(answer ?? '{"accepted":0,"warnings":[]}') as BatchAnswer
+}
+
+function toUnfinished(row: Selectable<IngestTables['ingest_batch']>): Unfinished {
+  const { sequence, project_id: projectId, version } = row
+  if (row.kind === 'rollback') {
+    return { kind: 'rollback', sequence, projectId, version, order: JSON.parse(row.detail) as RollbackOrder }
+  }
+  return { kind: 'batch', sequence, projectId, version, tables: JSON.parse(row.detail) as string[] }
+}

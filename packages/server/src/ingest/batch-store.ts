@@ -1,0 +1,89 @@
+import type { ExportedMessage } from '../delivery/message.ts'
+import type { ProjectVersion } from './batch.ts'
+
+/** Who works on a batch, and until when nobody else may take it over. */
+export interface BatchLease {
+  /** The instance. */
+  readonly owner: string
+  /** Epoch milliseconds. */
+  readonly until: number
+}
+
+/** A batch that is about to be stored. */
+export interface NewBatch {
+  readonly batchId: string
+  /** SHA-256 of its body, hexadecimal: the same id with other content is a mistake. */
+  readonly contentHash: string
+  /** Tables of facts that it writes to; what to clean if it is not finished. */
+  readonly tables: readonly string[]
+}
+
+/** What an accepted batch was answered, apart from its address. */
+export interface BatchAnswer {
+  readonly accepted: number
+  readonly warnings: readonly string[]
+}
+
+/** What became of the wish to store a batch. `open`: it is recorded, to be stored now. `done`: it was accepted before. `taken`: another instance is at it, or has died at it. */
+export type BatchStart =
+  | { readonly state: 'open'; readonly sequence: number }
+  | { readonly state: 'done'; readonly contentHash: string; readonly answer: BatchAnswer }
+  | { readonly state: 'taken' }
+
+/** A stored batch to be finished: its exports are enqueued and its answer is kept. */
+export interface FinishedBatch {
+  readonly sequence: number
+  readonly accepted: number
+  readonly warnings: readonly string[]
+  readonly exports: readonly ExportedMessage[]
+}
+
+/** Which records a reorganisation removes (IN-3). */
+export interface RollbackOrder {
+  readonly chain: string
+  readonly aboveBlock: number
+}
+
+/** What a dead instance has left: a batch that is in the facts in part or not at all, or a rollback that is half done. */
+export type Unfinished = ProjectVersion & { readonly sequence: number } & (
+    | { readonly kind: 'batch'; readonly tables: readonly string[] }
+    | { readonly kind: 'rollback'; readonly order: RollbackOrder }
+  )
+
+/**
+ * The undo log of ingest, in the control database. A batch is recorded as open before any of its facts are stored, and as done in the transaction
+ * that enqueues its exports; so whatever is open after a crash was never answered and is taken back (IN-2). Sequence numbers
+ * rise and are never used again.
+ */
+export interface BatchStore {
+  /** Records batches as open, in one transaction; one result for each, in order. */
+  begin(
+    version: ProjectVersion,
+    batches: readonly NewBatch[],
+    lease: BatchLease,
+  ): Promise<readonly BatchStart[]>
+  /** Enqueues exports and records batches as done, in one transaction. Throws when one of them is no longer open. */
+  finish(
+    version: ProjectVersion,
+    batches: readonly FinishedBatch[],
+    nowMs: number,
+  ): Promise<readonly BatchAnswer[]>
+  /** Keeps batches from being finished any more. Returns those that are done already, with their answers. */
+  cancel(sequences: readonly number[]): Promise<ReadonlyMap<number, BatchAnswer>>
+  /** Drops the record of batches and rollbacks that are not done: nothing of them is left in the facts. */
+  forget(sequences: readonly number[]): Promise<void>
+  /** Records a rollback as open and withdraws pending exports, in one transaction. */
+  beginRollback(
+    version: ProjectVersion,
+    order: RollbackOrder,
+    lease: BatchLease,
+  ): Promise<{ readonly sequence: number; readonly withdrawnExports: number }>
+  /**
+   * Takes over what other owners left unfinished and returns it, oldest first: all of it when `isSole`, else what has an expired lease.
+   */
+  takeOver(
+    claim: { readonly nowMs: number; readonly isSole: boolean } & BatchLease,
+  ): Promise<readonly Unfinished[]>
+  /** Drops the memory of batches done before `beforeMs`; a batch id repeated after that is a new batch. Returns how many. */
+  expire(beforeMs: number): Promise<number>
+}

@@ -1,0 +1,28 @@
+import type { Attribute, AttributeKind } from './batch.ts'
+import { fitsDecimal, survivesAsFloat64 } from './exact-number.ts'
+
+const INTEGER = /^-?[0-9]+$/
+
+/**
+ * A value as the token of a column of another kind, where no digit and no meaning is lost: numbers go into exact columns and
+ * back. Undefined where that is not so; strings, booleans and times never change their kind.
+ */
+export function coerceAttribute({ kind, json }: Attribute, to: AttributeKind): string | undefined {
+  if (kind === to) return json
+  const digits =
+    kind === 'int' || kind === 'decimal' ? json.slice(1, -1) : kind === 'number' ? json : undefined
+  if (digits === undefined) return undefined
+  switch (to) {
+    case 'int':
+      return INTEGER.test(digits) ? `"${digits}"` : undefined
+    case 'decimal':
+      return fitsDecimal(digits) ? `"${digits}"` : undefined
+    case 'number':
+      return survivesAsFloat64(digits) ? String(Number(digits)) : undefined
+    case 'string':
+    case 'boolean':
+    case 'time':
+    case 'json':
+      return undefined
+  }
+}

@@ -1,0 +1,198 @@
+import { ServiceError } from '../platform/errors.ts'
+import type { Batch, ProjectVersion } from './batch.ts'
+import type { BatchAnswer, BatchStore } from './batch-store.ts'
+import type { FactStore } from './fact-store.ts'
+import { isPassing, patiently, type Patience } from './patience.ts'
+import type { Repairs } from './repairs.ts'
+
+/** A batch that waits to be committed, and the caller that waits for its answer. */
+export interface WaitingBatch {
+  readonly kind: 'batch'
+  readonly batchId: string
+  readonly contentHash: string
+  readonly batch: Batch
+  /** Size of its body. */
+  readonly bytes: number
+  resolve(outcome: BatchOutcome): void
+  reject(error: unknown): void
+}
+
+export type BatchOutcome = BatchAnswer & { readonly isRepeated: boolean }
+
+export interface CommitDependencies extends Patience {
+  readonly facts: FactStore
+  readonly batches: BatchStore
+  /** Names this process among the instances. */
+  readonly instance: string
+}
+
+/** How long nobody else takes over an open batch. Longer than the engine may be away and the inserts may run. */
+const LEASE_SLACK_MS = 120_000
+
+/** The lease of what is begun now. */
+export function newLease({ clock, instance, maxEngineAwayMs }: CommitDependencies) {
+  return { owner: instance, until: clock.now() + maxEngineAwayMs + LEASE_SLACK_MS }
+}
+
+interface OpenBatch {
+  readonly waiting: WaitingBatch
+  readonly sequence: number
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Commits batches together: one control transaction records them, one insert a table stores them, one control transaction enqueues their
+ * exports and finishes them. Each caller is answered; this never throws. When the group fails for good, every batch of it is tried alone, so that
+ * one cannot fail its neighbours.
+ */
+export async function commitBatches(
+  version: ProjectVersion,
+  group: readonly WaitingBatch[],
+  repairs: Repairs,
+  dependencies: CommitDependencies,
+): Promise<void> {
+  let open: readonly OpenBatch[] = []
+  let isStored = false
+  try {
+    open = await prepareEach(version, await begin(version, group, dependencies), repairs, dependencies)
+    if (open.length === 0) return
+    await store(version, open, dependencies)
+    isStored = true
+    await finish(version, open, dependencies)
+  } catch (error) {
+    if (open.length === 0) {
+      for (const waiting of group) waiting.reject(error)
+      return
+    }
+    // An engine that is away is away for each of them; anything else may be the fault of one.
+    const isWorthTryingAlone = open.length > 1 && (isStored || !isPassing(error))
+    await takeBack(open, error, repairs, isWorthTryingAlone, async (waiting) => {
+      await commitBatches(version, [waiting], repairs, dependencies)
+    })
+  }
+}
+
+/** Records the group; answers those that were accepted before and refuses those that somebody else is at. */
+async function begin(
+  version: ProjectVersion,
+  group: readonly WaitingBatch[],
+  dependencies: CommitDependencies,
+): Promise<readonly Omit<OpenBatch, 'warnings'>[]> {
+  const { batches, facts } = dependencies
+  const starts = await batches.begin(
+    version,
+    group.map(({ batchId, contentHash, batch }) => ({ batchId, contentHash, tables: facts.tablesOf(batch) })),
+    newLease(dependencies),
+  )
+  return group.flatMap((waiting, index) => {
+    const start = starts[index]
+    if (start?.state === 'open') return [{ waiting, sequence: start.sequence }]
+    if (start?.state === 'done') answerRepeated(waiting, start)
+    else {
+      waiting.reject(
+        new ServiceError(
+          'unavailable',
+          `batch ${waiting.batchId} is being stored or taken back; send it again later`,
+          {
+            retryAfterSeconds: 5,
+          },
+        ),
+      )
+    }
+    return []
+  })
+}
+
+function answerRepeated(waiting: WaitingBatch, start: { contentHash: string; answer: BatchAnswer }): void {
+  if (start.contentHash === waiting.contentHash) waiting.resolve({ ...start.answer, isRepeated: true })
+  else waiting.reject(differentContent(waiting.batchId))
+}
+
+/** The refusal of a batch id that was used for something else. */
+export function differentContent(batchId: string): ServiceError {
+  return new ServiceError(
+    'already_exists',
+    `batchId ${batchId} was used for a batch with different content; a retry must repeat the same bytes, a new batch needs a new id`,
+  )
+}
+
+/** Makes room for each batch by itself: one that contradicts the schema is refused, and the others go on. */
+async function prepareEach(
+  version: ProjectVersion,
+  begun: readonly Omit<OpenBatch, 'warnings'>[],
+  repairs: Repairs,
+  { facts }: CommitDependencies,
+): Promise<readonly OpenBatch[]> {
+  const prepared: OpenBatch[] = []
+  for (const { waiting, sequence } of begun) {
+    try {
+      prepared.push({ waiting, sequence, warnings: await facts.prepare(version, waiting.batch) })
+    } catch (error) {
+      repairs.add({ kind: 'batch', sequence, tables: [], ...version })
+      // The record is dropped before the answer, so that a corrected batch may use the same id at once.
+      await repairs.run().catch(() => undefined)
+      waiting.reject(error)
+    }
+  }
+  return prepared
+}
+
+function store(
+  version: ProjectVersion,
+  open: readonly OpenBatch[],
+  dependencies: CommitDependencies,
+): Promise<void> {
+  const numbered = open.map(({ waiting, sequence }) => ({ sequence, batch: waiting.batch }))
+  return patiently(() => dependencies.facts.write(version, numbered), dependencies)
+}
+
+/** Enqueues the exports, finishes the batches, and answers. */
+async function finish(
+  version: ProjectVersion,
+  open: readonly OpenBatch[],
+  { batches, clock }: CommitDependencies,
+): Promise<void> {
+  const answers = await batches.finish(
+    version,
+    open.map(({ waiting, sequence, warnings }) => ({
+      sequence,
+      accepted: waiting.batch.recordCount,
+      warnings,
+      exports: waiting.batch.exports,
+    })),
+    clock.now(),
+  )
+  for (const [index, { waiting }] of open.entries()) {
+    const answer = answers[index]
+    if (answer) waiting.resolve({ ...answer, isRepeated: false })
+  }
+}
+
+/** Takes a failed group back. What turns out to be finished all the same (its commit arrived, the news of it did not) is answered. */
+async function takeBack(
+  open: readonly OpenBatch[],
+  error: unknown,
+  repairs: Repairs,
+  isWorthTryingAlone: boolean,
+  commitAlone: (waiting: WaitingBatch) => Promise<void>,
+): Promise<void> {
+  for (const { waiting, sequence } of open) repairs.add(repairOf(waiting, sequence, repairs))
+  let finished: ReadonlyMap<number, BatchAnswer>
+  try {
+    finished = await repairs.run()
+  } catch {
+    // It stays on the list of repairs, which is worked off before anything else is committed.
+    for (const { waiting } of open) waiting.reject(error)
+    return
+  }
+  for (const { waiting, sequence } of open) {
+    const answer = finished.get(sequence)
+    if (answer) waiting.resolve({ ...answer, isRepeated: false })
+    else if (isWorthTryingAlone) await commitAlone(waiting)
+    else waiting.reject(error)
+  }
+}
+
+function repairOf(waiting: WaitingBatch, sequence: number, repairs: Repairs) {
+  return { kind: 'batch' as const, sequence, tables: repairs.tablesOf(waiting.batch), ...repairs.version }
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import type { IngestAnswer, RollbackAnswer } from '@millrace/contract'
+import type { ExportedMessage } from '../delivery/message.ts'
+import type { Logger } from '../platform/logger.ts'
+import { invalidArgument, ServiceError } from '../platform/errors.ts'
+import type { Project } from '../projects/project.ts'
+import type { ProjectVersion } from './batch.ts'
+import { differentContent, newLease, type BatchOutcome, type CommitDependencies } from './commit-batches.ts'
+import { createCommitter, type Committer } from './committer.ts'
+import type { IngestLimits } from './ingest-limits.ts'
+import { parseBody, readVersion } from './parse-body.ts'
+import { createSeriesCatalog } from './series-catalog.ts'
+import { validateBatch } from './validate-batch.ts'
+
+/** A batch as it arrived. Identity and version that the address or a header names win over those in the body. */
+export interface BatchRequest {
+  readonly body: Uint8Array
+  readonly contentType: string | undefined
+  readonly batchId: string | null
+  readonly version: number | null
+}
+
+/** The write path: accept → store → enqueue. */
+export interface Ingest {
+  /** Accepts a batch whole or refuses it whole; resolves after everything is durable (IN-2). */
+  accept(project: Project, request: BatchRequest): Promise<IngestAnswer>
+  /** Removes what a reorganisation undid (IN-3); resolves when nothing of it is left. */
+  rollBack(
+    project: Project,
+    request: { chain: string; blockNumber: number; version: number | null },
+  ): Promise<RollbackAnswer>
+  /** Takes back what dead instances left unfinished. To be called at start before anything is accepted, and now and then where several instances share the engines. */
+  recover(): Promise<void>
+  /** Drops the memory of batch ids whose batches were accepted longer than `ageMs` ago. */
+  expire(ageMs: number): Promise<number>
+  /** Refuses new work and resolves when what was accepted is stored. */
+  stop(): Promise<void>
+}
+
+export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineAwayMs'> {
+  readonly limits: IngestLimits
+  readonly log: Logger
+  /** Versions of a project: all that exist, and the first one made when there is none (IN-4). */
+  readonly versions: {
+    versions(projectId: number): Promise<readonly { readonly number: number }[]>
+    ensureFirstVersion(projectId: number): Promise<number>
+  }
+  /** Makes the identifier of a batch that came without one. */
+  readonly newBatchId: () => string
+  /** No other instance shares the engines, so whatever is unfinished at start was left by a dead one. */
+  readonly isSoleInstance: boolean
+  /** Throws `invalid_argument` for a message that delivery could never send. */
+  readonly checkExport?: (message: ExportedMessage) => void
+  /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
+  readonly onEnqueued?: () => void
+}
+
+interface InFlight {
+  readonly contentHash: string
+  readonly outcome: Promise<BatchOutcome>
+}
+
+export function createIngest(dependencies: IngestDependencies): Ingest {
+  const { limits, log, versions, batches, clock } = dependencies
+  const options = { ...dependencies, ...limits }
+  const catalog = createSeriesCatalog(limits)
+  const committers = new Map<string, Committer>()
+  const inFlight = new Map<string, InFlight>()
+  const pending = new Set<Promise<unknown>>()
+  let waitingBytes = 0
+  let isStopping = false
+
+  /** Runs work that `stop` waits for. */
+  async function track<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (isStopping) throw new ServiceError('unavailable', 'the service is stopping', { retryAfterSeconds: 5 })
+    const running = work()
+    pending.add(running)
+    try {
+      return await running
+    } finally {
+      pending.delete(running)
+    }
+  }
+
+  function committerOf(version: ProjectVersion): Committer {
+    const key = `${version.projectId}/${version.version}`
+    const known = committers.get(key)
+    if (known) return known
+    const committer = createCommitter(version, options)
+    committers.set(key, committer)
+    return committer
+  }
+
+  async function resolveVersion(project: Project, wanted: number | null): Promise<number> {
+    if (wanted === null) return project.activeVersion ?? (await versions.ensureFirstVersion(project.id))
+    if (wanted === project.activeVersion) return wanted
+    const known = await versions.versions(project.id)
+    if (known.some(({ number }) => number === wanted)) return wanted
+    if (known.length === 0 && wanted === 1) return versions.ensureFirstVersion(project.id)
+    const newest = known.at(-1)?.number
+    throw invalidArgument(
+      `version ${wanted} does not exist; ${newest === undefined ? 'the first one is 1' : `the newest is ${newest}`}`,
+    )
+  }
+
+  async function commit(project: Project, request: BatchRequest): Promise<IngestAnswer> {
+    const sent = await parseBody(request.body, request.contentType)
+    if (sent.records.length > limits.maxRecordsPerBatch) {
+      throw invalidArgument(
+        `records has ${sent.records.length} records; at most ${limits.maxRecordsPerBatch} are allowed in a batch`,
+      )
+    }
+    const version = await resolveVersion(project, request.version ?? sent.version)
+    const batchId = request.batchId ?? sent.batchId ?? dependencies.newBatchId()
+    const contentHash = createHash('sha256').update(request.body).digest('hex')
+    const key = `${project.id}/${version}/${batchId}`
+    const other = inFlight.get(key)
+    if (other) {
+      if (other.contentHash !== contentHash) throw differentContent(batchId)
+      const { accepted, warnings } = await other.outcome
+      return { batchId, version, accepted, isRepeated: true, warnings: [...warnings] }
+    }
+    const outcome = store({ projectId: project.id, version })
+    inFlight.set(key, { contentHash, outcome })
+    try {
+      const { accepted, warnings, isRepeated } = await outcome
+      return { batchId, version, accepted, isRepeated, warnings: [...warnings] }
+    } finally {
+      inFlight.delete(key)
+    }
+
+    async function store(target: ProjectVersion): Promise<BatchOutcome> {
+      const checkExport = dependencies.checkExport ?? (() => undefined)
+      const batch = await validateBatch(sent.records, { version, catalog, limits, checkExport })
+      const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
+      const bytes = request.body.byteLength
+      committerOf(target).submit({ kind: 'batch', batchId, contentHash, batch, bytes, resolve, reject })
+      const result = await promise
+      if (batch.exports.length > 0 && !result.isRepeated) dependencies.onEnqueued?.()
+      return result
+    }
+  }
+
+  return {
+    accept: async (project, request) => {
+      const { byteLength } = request.body
+      // One batch always passes, so that none is too large to ever be accepted.
+      if (waitingBytes > 0 && waitingBytes + byteLength > limits.maxWaitingBytes) {
+        throw new ServiceError(
+          'resource_exhausted',
+          `${waitingBytes} bytes of batches wait to be stored already; at most ${limits.maxWaitingBytes} may`,
+          { retryAfterSeconds: 1 },
+        )
+      }
+      waitingBytes += byteLength
+      try {
+        return await track(() => commit(project, request))
+      } finally {
+        waitingBytes -= byteLength
+      }
+    },
+
+    rollBack: async (project, { chain, blockNumber, version: wanted }) => {
+      if (chain.includes('\u0000') || !chain.isWellFormed()) {
+        throw invalidArgument('chain must be Unicode text without the character U+0000')
+      }
+      return track(async () => {
+        const version = await resolveVersion(project, readVersion(wanted))
+        const { promise, resolve, reject } = Promise.withResolvers<number>()
+        const order = { chain, aboveBlock: blockNumber }
+        committerOf({ projectId: project.id, version }).submit({ kind: 'rollback', order, resolve, reject })
+        return { version, withdrawnExports: await promise }
+      })
+    },
+
+    recover: async () => {
+      const lease = newLease(options)
+      const unfinished = await batches.takeOver({
+        ...lease,
+        nowMs: clock.now(),
+        isSole: dependencies.isSoleInstance,
+      })
+      for (const [, left] of Map.groupBy(unfinished, (each) => `${each.projectId}/${each.version}`)) {
+        const [first] = left
+        if (!first) continue
+        const { projectId, version } = first
+        await committerOf({ projectId, version }).repair(left)
+        log.info({ projectId, version, unfinished: left.length }, 'ingest.recovered')
+      }
+    },
+
+    expire: (ageMs) => batches.expire(clock.now() - ageMs),
+
+    stop: async () => {
+      isStopping = true
+      await Promise.allSettled(pending)
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFactStore } from '../../src/clickhouse/fact-store.ts'
+import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
+import { createBatchStore, type ExportQueue } from '../../src/database/batch-store.ts'
+import type { OpenDatabase } from '../../src/database/database.ts'
+import { enqueueExports, withdrawExports } from '../../src/database/outbox.ts'
+import { createProjectStore } from '../../src/database/project-store.ts'
+import type { BatchStore } from '../../src/ingest/batch-store.ts'
+import type { FactStore } from '../../src/ingest/fact-store.ts'
+import { createIngest, type BatchRequest, type Ingest } from '../../src/ingest/ingest.ts'
+import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../../src/ingest/ingest-limits.ts'
+import { systemClock, type Clock } from '../../src/platform/clock.ts'
+import { randomId } from '../../src/platform/ids.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
+import type { Project } from '../../src/projects/project.ts'
+
+export interface InstanceOptions {
+  readonly engine: FactEngine
+  readonly database: OpenDatabase
+  readonly limits?: Partial<IngestLimits>
+  readonly clock?: Clock
+  readonly isSoleInstance?: boolean
+  /** Wraps the ports, e.g. to let the instance die at a step. */
+  readonly wrapFacts?: (facts: FactStore) => FactStore
+  readonly wrapBatches?: (batches: BatchStore) => BatchStore
+  readonly exports?: ExportQueue
+}
+
+/** One instance of the write path on real engines. */
+export function startInstance(options: InstanceOptions): Ingest {
+  const { engine, database, clock = systemClock } = options
+  const limits = { ...DEFAULT_INGEST_LIMITS, ...options.limits }
+  const facts = createFactStore(engine, limits)
+  const batches = createBatchStore(database.db, options.exports ?? { enqueueExports, withdrawExports })
+  const projects = createProjectStore(database.db)
+  return createIngest({
+    facts: options.wrapFacts?.(facts) ?? facts,
+    batches: options.wrapBatches?.(batches) ?? batches,
+    versions: {
+      versions: (id) => projects.versions(id),
+      ensureFirstVersion: (id) => projects.ensureFirstVersion(id, clock.now()),
+    },
+    limits,
+    clock,
+    sleep,
+    instance: randomId(),
+    newBatchId: () => randomId(),
+    isSoleInstance: options.isSoleInstance ?? true,
+    log: silentLogger,
+  })
+}
+
+let projectCount = 0
+
+/** A project of its own, with version 1 active. */
+export async function createTestProject(database: OpenDatabase): Promise<Project> {
+  const store = createProjectStore(database.db)
+  projectCount++
+  const name = `p${projectCount}`
+  const project = await store.insert({ owner: 'test', name, type: 'processor', isPublic: false }, 0)
+  if (!project) throw new Error(`${name} exists`)
+  await store.ensureFirstVersion(project.id, 0)
+  return { ...project, activeVersion: 1 }
+}
+
+/** A request that holds `records` as JSON. */
+export function jsonBatch(records: readonly unknown[], batchId: string | null = null): BatchRequest {
+  return textBatch(JSON.stringify({ records }), batchId)
+}
+
+/** A request with this text as its body. */
+export function textBatch(
+  body: string,
+  batchId: string | null = null,
+  contentType = 'application/json',
+): BatchRequest {
+  return { body: Buffer.from(body), contentType, batchId, version: null }
+}
+
+/** The rows of a query over what the project's SQL users see. */
+export async function userRows<Row = Record<string, unknown>>(
+  engine: FactEngine,
+  project: Project,
+  sql: string,
+): Promise<Row[]> {
+  return engine.rows<Row>(sql, { database: `millrace_p${project.id}_v1` })
+}
