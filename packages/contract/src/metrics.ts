@@ -1,0 +1,182 @@
+import { Type } from 'typebox'
+import { CachePolicyRequest } from './cache.ts'
+
+const Instant = Type.Union([Type.String({ maxLength: 64 }), Type.Integer()], {
+  description:
+    '`now`, `now-<n><unit>` or `-<n><unit>` with a unit of s m h d w mo M y, or milliseconds (below 100 000 000 000: seconds) since 1970 UTC.',
+})
+
+/** The range and grid of a query (interface 2.2). */
+export const TimeRangeRequest = Type.Object({
+  start: Instant,
+  end: Instant,
+  step: Type.Optional(
+    Type.Integer({
+      description:
+        'Seconds between points. It is raised when the range would have more than 1000. 604800 is a week from Monday, 2592000 a calendar month, 31536000 a calendar year. Absent: the shortest that fits.',
+    }),
+  ),
+  timezone: Type.Optional(Type.String({ maxLength: 64, description: 'A tz database name. Absent: UTC.' })),
+})
+
+/** An argument of a function: one of its members. */
+const FunctionArgument = Type.Object({
+  durationValue: Type.Optional(
+    Type.Object({
+      value: Type.Optional(Type.Number()),
+      unit: Type.Optional(Type.String({ description: 's m h d w mo M y, or their English names.' })),
+    }),
+  ),
+  intValue: Type.Optional(Type.Integer()),
+  doubleValue: Type.Optional(Type.Number()),
+  stringValue: Type.Optional(Type.String()),
+  boolValue: Type.Optional(Type.Boolean()),
+})
+
+const MetricFunction = Type.Object({
+  name: Type.Optional(Type.String()),
+  arguments: Type.Optional(Type.Array(FunctionArgument, { maxItems: 16 })),
+})
+
+const named = {
+  alias: Type.Optional(
+    Type.String({ maxLength: 4096, description: 'Display name; `{{label}}` is replaced by its value.' }),
+  ),
+  id: Type.Optional(Type.String({ maxLength: 256, description: 'How formulas refer to it.' })),
+  disabled: Type.Optional(Type.Boolean({ description: 'Computed for formulas only, never returned.' })),
+  functions: Type.Optional(Type.Array(MetricFunction, { maxItems: 32 })),
+}
+
+/** One query of a metric (interface 2.1). */
+export const MetricQuery = Type.Object({
+  query: Type.Optional(Type.String({ maxLength: 512, description: 'Name of the metric.' })),
+  labelSelector: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'Values that series must have; `!=`, `=~` and `!~` before a value are matchers.',
+    }),
+  ),
+  aggregate: Type.Optional(
+    Type.Object({
+      op: Type.Optional(Type.String({ description: 'AVG, SUM, MIN, MAX or COUNT. Absent: AVG.' })),
+      grouping: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
+    }),
+  ),
+  ...named,
+})
+export type MetricQuery = Type.Static<typeof MetricQuery>
+
+/** One formula over queries and earlier formulas (FO-1). */
+export const MetricFormula = Type.Object({
+  expression: Type.Optional(Type.String({ maxLength: 10_000 })),
+  ...named,
+})
+export type MetricFormula = Type.Static<typeof MetricFormula>
+
+const queries = {
+  queries: Type.Optional(Type.Array(MetricQuery, { maxItems: 100 })),
+  formulas: Type.Optional(Type.Array(MetricFormula, { maxItems: 100 })),
+  samplesLimit: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Series per result; absent or 0: 1000, at most 10 000.' }),
+  ),
+  samplesOffset: Type.Optional(Type.Integer({ minimum: 0, description: 'Series to leave out first.' })),
+  version: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Processor version; absent or 0 is the active one.' }),
+  ),
+}
+
+/** Body of `POST …/metrics/{owner}/{project}/query_range`. */
+export const QueryRangeRequest = Type.Object({
+  timeRange: TimeRangeRequest,
+  ...queries,
+  cachePolicy: Type.Optional(CachePolicyRequest),
+})
+export type QueryRangeRequest = Type.Static<typeof QueryRangeRequest>
+
+/** Body of `POST …/metrics/{owner}/{project}/query`. */
+export const QueryInstantRequest = Type.Object({
+  time: Type.Optional(Instant),
+  timezone: Type.Optional(Type.String({ maxLength: 64 })),
+  ...queries,
+  cachePolicy: Type.Optional(CachePolicyRequest),
+})
+export type QueryInstantRequest = Type.Static<typeof QueryInstantRequest>
+
+const computedAt = 'When it was computed, RFC 3339.'
+/** Statistics of one result (interface 2.5). */
+export const ComputeStats = Type.Object({
+  computedAt: Type.String({ description: computedAt }),
+  computeCostMs: Type.String({ description: 'Decimal.' }),
+  isCached: Type.Boolean(),
+  isRefreshing: Type.Boolean(),
+})
+/** The same under the interface's own names (WI-3). */
+export const InterfaceComputeStats = Type.Object({
+  computed_at: Type.String({ description: computedAt }),
+  is_cached: Type.Boolean(),
+  is_refreshing: Type.Boolean(),
+})
+
+/** One series of a result. */
+const Sample = Type.Object({
+  metric: Type.Object({
+    name: Type.String(),
+    labels: Type.Record(Type.String(), Type.String()),
+    displayName: Type.String(),
+  }),
+  values: Type.Array(
+    Type.Object({
+      timestamp: Type.String({ description: 'Unix seconds, decimal.' }),
+      value: Type.Number(),
+    }),
+  ),
+})
+export type MetricSample = Type.Static<typeof Sample>
+
+const resultNames = {
+  id: Type.Optional(Type.String()),
+  alias: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String({ description: 'Why this query has no result.' })),
+}
+const answerEnd = {
+  warnings: Type.Array(Type.String()),
+  compute_stats: Type.Optional(InterfaceComputeStats),
+}
+
+/** Answer of a range query. Each result has either `matrix` or `error`. */
+export const QueryRangeAnswer = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      ...resultNames,
+      matrix: Type.Optional(
+        Type.Object({
+          samples: Type.Array(Sample),
+          totalSamples: Type.Integer({ description: 'Number of series in `samples`.' }),
+          totalSeries: Type.Integer({ description: 'Number of series before the limit.' }),
+        }),
+      ),
+      computeStats: ComputeStats,
+    }),
+  ),
+  timeRange: Type.Object({
+    start: Type.String({ description: 'The first grid point, RFC 3339.' }),
+    end: Type.String({ description: 'The last grid point, RFC 3339.' }),
+    step: Type.Integer({ description: 'Seconds.' }),
+    adjusted: Type.Boolean({ description: 'True when the step is not the one asked for.' }),
+    timezone: Type.String(),
+  }),
+  ...answerEnd,
+})
+export type QueryRangeAnswer = Type.Static<typeof QueryRangeAnswer>
+
+/** Answer of an instant query. Each result has either `sample` or `error`. */
+export const QueryInstantAnswer = Type.Object({
+  results: Type.Array(
+    Type.Object({
+      ...resultNames,
+      sample: Type.Optional(Type.Array(Sample)),
+      computeStats: ComputeStats,
+    }),
+  ),
+  ...answerEnd,
+})
+export type QueryInstantAnswer = Type.Static<typeof QueryInstantAnswer>

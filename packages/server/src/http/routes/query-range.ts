@@ -1,0 +1,96 @@
+import { QueryRangeAnswer, QueryRangeRequest, type MetricSample } from '@millrace/contract'
+import type { CacheStats } from '../../cache/cache-policy.ts'
+import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
+import type { AnswerSeries, RangeAnswer } from '../../metrics/range-answer.ts'
+import { parseRangeQuery } from '../../metrics/range-query.ts'
+import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
+import { defineRoute, type AnyRoute } from '../route.ts'
+
+export interface QueryRangeRouteDependencies {
+  readonly runRangeQuery: RunRangeQuery
+  readonly cacheDefaults?: CacheDefaults
+}
+
+/** `POST /metrics/{owner}/{project}/query_range` (interface 4.1). */
+export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRouteDependencies): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/metrics/:owner/:project/query_range',
+    permission: 'read',
+    isPublicReadable: true,
+    summary: 'Time series computed from metrics, on a grid aligned to the timezone.',
+    tag: 'metrics',
+    body: QueryRangeRequest,
+    answer: QueryRangeAnswer,
+    handle: async ({ body, project, signal, isInterfacePrefix }) => {
+      const query = parseRangeQuery(body)
+      const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
+      const { answer, stats } = await runRangeQuery(project, query, policy, signal)
+      return answerToWire(answer, stats, isInterfacePrefix)
+    },
+  })
+}
+
+function answerToWire(answer: RangeAnswer, stats: CacheStats, isInterfacePrefix: boolean): QueryRangeAnswer {
+  const { timestampsSeconds } = answer
+  const timestamps = timestampsSeconds.map(String)
+  return {
+    results: answer.results.map(({ id, alias, error, series, totalSeries }) => ({
+      ...(id === null ? {} : { id }),
+      ...(alias === null ? {} : { alias }),
+      ...(error === null
+        ? {
+            matrix: {
+              samples: series.map((each) => seriesToWire(each, timestamps)),
+              totalSamples: series.length,
+              totalSeries,
+            },
+          }
+        : { error }),
+      computeStats: statsToWire(stats),
+    })),
+    timeRange: {
+      start: instantToWire(timestampsSeconds[0] ?? 0),
+      end: instantToWire(timestampsSeconds.at(-1) ?? 0),
+      step: answer.stepSeconds,
+      adjusted: answer.isAdjusted,
+      timezone: answer.timezone,
+    },
+    warnings: [...answer.warnings],
+    ...(isInterfacePrefix ? { compute_stats: interfaceStatsToWire(stats) } : {}),
+  }
+}
+
+/** A series with its points; the places where it has none are left out. */
+export function seriesToWire(series: AnswerSeries, timestamps: readonly string[]): MetricSample {
+  const values: { timestamp: string; value: number }[] = []
+  for (const [i, timestamp] of timestamps.entries()) {
+    const value = series.values[i] ?? null
+    if (value !== null) values.push({ timestamp, value })
+  }
+  const { name, labels, displayName } = series
+  return { metric: { name, labels, displayName }, values }
+}
+
+/** Statistics of a result (WI-4). */
+export function statsToWire(stats: CacheStats) {
+  return {
+    computedAt: new Date(stats.computedAt).toISOString(),
+    computeCostMs: String(stats.computeCostMs),
+    isCached: stats.isCached,
+    isRefreshing: stats.isRefreshing,
+  }
+}
+
+/** The same under the names of the interface, for `/api/v1` (WI-3). */
+export function interfaceStatsToWire(stats: CacheStats) {
+  return {
+    computed_at: new Date(stats.computedAt).toISOString(),
+    is_cached: stats.isCached,
+    is_refreshing: stats.isRefreshing,
+  }
+}
+
+function instantToWire(epochSeconds: number): string {
+  return new Date(epochSeconds * 1000).toISOString().replace('.000Z', 'Z')
+}

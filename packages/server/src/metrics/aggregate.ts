@@ -1,0 +1,76 @@
+import { invalidArgument } from '../platform/errors.ts'
+import type { GridSeries } from './grid-series.ts'
+import { point } from './grid-series.ts'
+import { labelKey, pickLabels } from './labels.ts'
+
+/** Running aggregates of the values that series have at one grid point. */
+const OPERATIONS = {
+  AVG: { start: 0, add: (total, value) => total + value, finish: (total, count) => total / count },
+  SUM: { start: 0, add: (total, value) => total + value, finish: (total) => total },
+  MIN: { start: Infinity, add: Math.min, finish: (least) => least },
+  MAX: { start: -Infinity, add: Math.max, finish: (most) => most },
+  COUNT: { start: 0, add: (total) => total, finish: (_, count) => count },
+} as const satisfies Record<string, Operation>
+
+interface Operation {
+  readonly start: number
+  readonly add: (total: number, value: number) => number
+  readonly finish: (total: number, count: number) => number
+}
+
+/** The operation of an aggregation. */
+export type AggregateOp = keyof typeof OPERATIONS
+
+/** How series are combined: those with equal values of the `grouping` labels become one (MQ-5). */
+export interface Aggregate {
+  readonly op: AggregateOp
+  readonly grouping: readonly string[]
+}
+
+/** Checks an aggregate; its op is AVG when absent (MQ-5). */
+export function parseAggregate(
+  wire: { readonly op?: string; readonly grouping?: readonly string[] },
+  field: string,
+): Aggregate {
+  const op = (wire.op || 'AVG').toUpperCase()
+  if (!isAggregateOp(op)) {
+    throw invalidArgument(
+      `${field}.op: ${JSON.stringify(wire.op)} is not one of ${Object.keys(OPERATIONS).join(', ')}`,
+    )
+  }
+  return { op, grouping: [...new Set(wire.grouping)].toSorted() }
+}
+
+function isAggregateOp(op: string): op is AggregateOp {
+  return Object.hasOwn(OPERATIONS, op)
+}
+
+/** Aggregates the values that the series have at each grid point; a point is missing where all of a group's are. */
+export function aggregate(series: readonly GridSeries[], { op, grouping }: Aggregate): GridSeries[] {
+  const groups = new Map<string, GridSeries[]>()
+  for (const member of series) {
+    const key = labelKey(pickLabels(member.labels, grouping))
+    const group = groups.get(key)
+    if (group) group.push(member)
+    else groups.set(key, [member])
+  }
+  return Array.from(groups.values(), (members) => ({
+    labels: pickLabels(members[0]?.labels ?? {}, grouping),
+    values: combine(members, OPERATIONS[op]),
+  }))
+}
+
+function combine(members: readonly GridSeries[], operation: Operation): Float64Array {
+  const length = members[0]?.values.length ?? 0
+  const totals = new Float64Array(length).fill(operation.start)
+  const counts = new Float64Array(length)
+  for (const { values } of members) {
+    for (let i = 0; i < length; i += 1) {
+      const value = values[i] ?? Number.NaN
+      if (Number.isNaN(value)) continue
+      totals[i] = operation.add(totals[i] ?? 0, value)
+      counts[i] = (counts[i] ?? 0) + 1
+    }
+  }
+  return totals.map((total, i) => (counts[i] ? point(operation.finish(total, counts[i] ?? 0)) : Number.NaN))
+}

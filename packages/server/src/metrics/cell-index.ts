@@ -1,0 +1,94 @@
+import type { RangeAggregate } from './range-aggregate.ts'
+import { rangeAggregate } from './range-aggregate.ts'
+import type { CellStatistic, MetricType, SeriesCells } from './series-source.ts'
+
+/** One window of a series: its cells `[first, end)` and its length. */
+export interface CellWindow {
+  readonly first: number
+  readonly end: number
+  readonly seconds: number
+}
+
+/** Answers about any stretch of a series' cells. */
+export interface CellIndex {
+  readonly type: MetricType
+  /** The value just before the first cell; null when there was none. */
+  readonly before: number | null
+  readonly count: RangeAggregate
+  readonly sum: RangeAggregate
+  readonly min: RangeAggregate
+  readonly max: RangeAggregate
+  readonly change: RangeAggregate
+  readonly rise: RangeAggregate
+  value(statistic: 'first' | 'last', cell: number): number
+  /** The last cell with samples before `cell`, -1 when there is none. */
+  lastBefore(cell: number): number
+  /** The first cell with samples from `cell` on, the number of cells when there is none. */
+  firstFrom(cell: number): number
+}
+
+const add = (a: number, b: number) => a + b
+
+/** Indexes a series; each statistic when it is first asked for. Asking for one that was not read is a defect and throws. */
+export function indexCells(series: SeriesCells): CellIndex {
+  const { count } = series
+  const previous = new Int32Array(count.length + 1).fill(-1)
+  for (let cell = 1; cell < previous.length; cell += 1) {
+    previous[cell] = count[cell - 1] ? cell - 1 : (previous[cell - 1] ?? -1)
+  }
+  const next = new Int32Array(count.length + 1).fill(count.length)
+  for (let cell = count.length - 1; cell >= 0; cell -= 1) {
+    next[cell] = count[cell] ? cell : (next[cell + 1] ?? count.length)
+  }
+  const read = (statistic: CellStatistic): Float64Array => {
+    const values = series.statistics[statistic]
+    if (!values) throw new Error(`The statistic ${statistic} was not read`)
+    return values
+  }
+  /** The values of cells without samples are unspecified, so they are made neutral. */
+  const aggregate = (statistic: CellStatistic, combine: typeof add, neutral: number) =>
+    lazily(() =>
+      rangeAggregate(
+        read(statistic).map((value, cell) => (count[cell] ? value : neutral)),
+        combine,
+        neutral,
+      ),
+    )
+  const lastBefore = (cell: number) => previous[cell] ?? -1
+  return {
+    type: series.type,
+    before: series.before,
+    count: lazily(() => rangeAggregate(count, add, 0)),
+    sum: aggregate('sum', add, 0),
+    min: aggregate('min', Math.min, Infinity),
+    max: aggregate('max', Math.max, -Infinity),
+    change: aggregate('change', add, 0),
+    rise: lazily(() => rangeAggregate(wholeRises(series, read, lastBefore), add, 0)),
+    value: (statistic, cell) => read(statistic)[cell] ?? Number.NaN,
+    lastBefore,
+    firstFrom: (cell) => next[cell] ?? count.length,
+  }
+}
+
+function lazily(build: () => RangeAggregate): RangeAggregate {
+  let built: RangeAggregate | undefined
+  return (first, end) => (built ??= build())(first, end)
+}
+
+/** The rise of each cell from the value before it, not only inside it. */
+function wholeRises(
+  series: SeriesCells,
+  read: (statistic: CellStatistic) => Float64Array,
+  lastBefore: (cell: number) => number,
+): Float64Array {
+  const inside = read('rise')
+  // A counter's rises are its positive deltas, the first one of a cell included.
+  if (series.type === 'counter') return inside.map((rise, cell) => (series.count[cell] ? rise : 0))
+  const [first, last] = [read('first'), read('last')]
+  return inside.map((rise, cell) => {
+    if (!series.count[cell]) return 0
+    const previous = lastBefore(cell)
+    const base = previous >= 0 ? last[previous] : series.before
+    return rise + (base === null || base === undefined ? 0 : Math.max((first[cell] ?? 0) - base, 0))
+  })
+}

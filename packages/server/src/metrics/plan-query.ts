@@ -1,0 +1,58 @@
+import type { MetricQuery } from '@millrace/contract'
+import { invalidArgument } from '../platform/errors.ts'
+import { parseAggregate, type Aggregate } from './aggregate.ts'
+import { periodOf, shiftedWindows } from './apply-functions.ts'
+import { FUNCTIONS, parseFunctions, type FunctionCall } from './functions.ts'
+import { parseLabelSelector } from './label-matcher.ts'
+import type { CellNeeds, MetricType, SeriesPlan } from './series-source.ts'
+import type { Grid } from './time-range.ts'
+import { WINDOW_REDUCERS, type ReducerName } from './window-reducers.ts'
+import { cellRanges, edgesOf, windowsOf, type CellRanges, type Windows } from './windows.ts'
+
+/** One query as data: what to read, how its windows become grid values, and what happens to those. */
+export interface QueryPlan {
+  readonly read: Pick<SeriesPlan, 'metric' | 'matchers' | 'edges' | 'needs'>
+  readonly ranges: CellRanges
+  readonly reducer: ReducerName
+  /** The functions that work on grid values: all, or all but the first. */
+  readonly functions: readonly FunctionCall[]
+  readonly aggregate: Aggregate | null
+  /** The name of a function that adds up samples of the metric itself, which is seldom meant for a counter (MQ-3). */
+  readonly addsSamples: string | null
+}
+
+/** Plans a query on a grid; throws `invalid_argument` for what that query alone has wrong. */
+export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryPlan {
+  const metric = query.query ?? ''
+  if (metric === '') throw invalidArgument(`${field}.query: the name of a metric is required`)
+  const functions = parseFunctions(query.functions ?? [], `${field}.functions`)
+  const { windows, reducer, rest } = firstWindows(functions, grid)
+  const edges = edgesOf(windows)
+  const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
+  return {
+    read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
+    ranges: cellRanges(windows, edges),
+    reducer,
+    functions: rest,
+    aggregate: query.aggregate ? parseAggregate(query.aggregate, `${field}.aggregate`) : null,
+    addsSamples: reducer === 'sum' ? (functions[0]?.name ?? null) : null,
+  }
+}
+
+/** A first function that looks at windows or at other times sees the samples themselves; before any other the series is carried forward (MQ-2). */
+function firstWindows(
+  functions: readonly FunctionCall[],
+  grid: Grid,
+): { readonly windows: Windows; readonly reducer: ReducerName; readonly rest: readonly FunctionCall[] } {
+  const [first, ...rest] = functions
+  const operation = first && FUNCTIONS[first.name].operation
+  if (operation?.kind === 'window') {
+    const shape = { kind: operation.window, period: periodOf(first?.argument ?? null) }
+    return { windows: windowsOf(shape, grid), reducer: operation.reducer, rest }
+  }
+  if (operation?.kind === 'shift') {
+    const windows = shiftedWindows(periodOf(first?.argument ?? null), operation.direction, grid)
+    return { windows, reducer: 'carried', rest }
+  }
+  return { windows: windowsOf({ kind: 'carried' }, grid), reducer: 'carried', rest: functions }
+}

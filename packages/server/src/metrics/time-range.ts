@@ -1,0 +1,54 @@
+import { invalidArgument } from '../platform/errors.ts'
+import { gridPoints } from './grid.ts'
+import type { InstantExpression } from './instant.ts'
+import { parseInstant, resolveInstant } from './instant.ts'
+import { chooseStep, MAX_POINTS, parseStep } from './step.ts'
+import type { TimeZone } from './time-zone.ts'
+import { timeZone } from './time-zone.ts'
+
+/** A time range as written, checked; relative times stay relative, so that it can be part of a cache key (CA-1). */
+export interface TimeRange {
+  readonly start: InstantExpression
+  readonly end: InstantExpression
+  readonly stepSeconds: number | null
+  readonly timezone: string
+}
+
+/** The timestamps at which a query answers, and how they came about. */
+export interface Grid {
+  readonly zone: TimeZone
+  /** Epoch seconds, ascending, at least one. */
+  readonly points: Float64Array
+  readonly stepSeconds: number
+  /** True when the step is not the one asked for (TR-5). */
+  readonly isAdjusted: boolean
+}
+
+interface WireTimeRange {
+  readonly start: string | number
+  readonly end: string | number
+  readonly step?: number
+  readonly timezone?: string
+}
+
+/** Checks everything of a range that does not depend on the current time. */
+export function parseTimeRange(wire: WireTimeRange): TimeRange {
+  return {
+    start: parseInstant(wire.start, 'timeRange.start', { mayBeLater: false }),
+    end: parseInstant(wire.end, 'timeRange.end', { mayBeLater: true }),
+    stepSeconds: parseStep(wire.step),
+    timezone: timeZone(wire.timezone || 'UTC').name,
+  }
+}
+
+/** The grid of a range at the moment `nowMs` (TR-4 to TR-6). */
+export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
+  const zone = timeZone(range.timezone)
+  const startMs = resolveInstant(range.start, nowMs, zone, 'timeRange.start')
+  const endMs = resolveInstant(range.end, nowMs, zone, 'timeRange.end')
+  if (startMs > endMs) throw invalidArgument('timeRange.start: must not be after timeRange.end')
+  const { stepSeconds, points, isAdjusted } = chooseStep(range.stepSeconds, (stepSeconds) =>
+    gridPoints(zone, startMs, endMs, stepSeconds, MAX_POINTS),
+  )
+  return { zone, points, stepSeconds, isAdjusted }
+}
