@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, MillraceError } from '../src/index.ts'
-import { startFakeService } from './fake-service.ts'
+import { startFakeServer } from './fake-server.ts'
 
-let service: Awaited<ReturnType<typeof startFakeService>>
+let service: Awaited<ReturnType<typeof startFakeServer>>
 beforeEach(async () => {
-  service = await startFakeService()
+  service = await startFakeServer()
 })
 afterEach(() => service.stop())
 const client = () => createClient({ baseUrl: `${service.baseUrl}/`, apiKey: 'mr_test' })

@@ -31,7 +31,10 @@ export interface RetryOptions {
   readonly onRetry?: (error: Error, attempt: number, waitMs: number) => void
 }
 
-/** Sends one request and returns the parsed JSON answer; throws `MillraceError` for every status that is not 2xx. */
+/**
+ * Sends one request to any route and returns the parsed JSON answer, null when there is none. Throws `MillraceError`
+ * for every status that is not 2xx, and what `fetch` throws when the service cannot be reached.
+ */
 export async function request(connection: Connection, parts: RequestParts): Promise<unknown> {
   const url = new URL(`${connection.baseUrl.replace(/\/+$/, '')}/api/v1${parts.path}`)
   for (const [name, value] of Object.entries(parts.query ?? {})) {

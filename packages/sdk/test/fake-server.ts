@@ -18,7 +18,7 @@ export interface PlannedAnswer {
 }
 
 /** A service on a real socket that answers as planned, and with `{}` when nothing is planned. */
-export async function startFakeService() {
+export async function startFakeServer() {
   const requests: ReceivedRequest[] = []
   const planned: PlannedAnswer[] = []
   const server = createServer((message, response) => {
