@@ -34,10 +34,11 @@ export interface FactEngine {
   /** All rows of a small result as objects. 64-bit and larger integers and decimals are strings. */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
   /**
-   * The bytes of a result as the engine produces them in `format`. The stream fails with a `ServiceError` when the
+   * The bytes of a result as the engine produces them in `format`; null adds no FORMAT clause, which leaves
+   * tab-separated rows (a clause would belong to the statement that an EXPLAIN AST explains). The stream fails with a `ServiceError` when the
    * statement fails on its way; destroying it stops the statement. Its last byte means that the result is whole.
    */
-  stream(sql: string, format: string, options?: StatementOptions): Promise<Readable>
+  stream(sql: string, format: string | null, options?: StatementOptions): Promise<Readable>
   /** Runs a statement without a result. */
   command(sql: string, options?: StatementOptions): Promise<void>
   insert(insert: Insert, options?: Pick<StatementOptions, 'signal' | 'timeoutMs'>): Promise<void>

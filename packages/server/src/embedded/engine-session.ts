@@ -65,8 +65,10 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
     )
     return { kind: 'done', writtenRows: written.rowsWritten, writtenBytes: written.bytesWritten }
   }
-  // The tag stands behind the statement, so that positions in syntax errors are those of the statement itself.
-  const sql = `${statement.sql}\n/* ${statement.tag} */`
+  // The tag stands behind the statement, so that positions in syntax errors are those of the statement itself. Behind
+  // the rows of an INSERT … VALUES it would be read as one.
+  const tag = `/* ${statement.tag} */`
+  const sql = /^\s*insert\b/i.test(statement.sql) ? `${tag} ${statement.sql}` : `${statement.sql}\n${tag}`
   try {
     await streamRows(sql, statement.format)
   } catch (error) {

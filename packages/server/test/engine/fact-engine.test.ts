@@ -149,6 +149,13 @@ describe('inserts', () => {
     expect(found).toEqual([{ n: '1' }])
   })
 
+  it('takes rows that stand in the statement', async () => {
+    await engine.command(`insert into ${DATABASE}.things (id, name) values (8, 'inline'), (9, 'inline')`)
+    await engine.command(`insert into ${DATABASE}.things (id, name) format JSONEachRow {"id": 10, "name": "inline"}`)
+    const found = await engine.rows(`select count() as n from ${DATABASE}.things where name = 'inline'`)
+    expect(found).toEqual([{ n: '3' }])
+  })
+
   it('refuses rows that do not parse, and keeps none of them', async () => {
     const rows = Buffer.from('{"id":1,"name":"half"}\n{"id":')
     const error = await failure(
