@@ -65,7 +65,7 @@ describe('the figures of the bench', () => {
       { name: 'longer', latency: summarise([1, 2, 3]) },
     ]).split('\n')
     expect(lines[0]).toBe('               rate  median ms  p99 ms  max ms')
-    expect(lines[2]).toBe('longer                    2.0     3.0     3.0')
+    expect(lines[2]).toBe('longer                     2.0     3.0     3.0')
   })
 
   it('refuses a size that is no number, and an address without a key', () => {
