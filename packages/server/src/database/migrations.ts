@@ -1,6 +1,13 @@
 import type { ControlMigration } from './migrate.ts'
 import { projectsMigration } from './migrations/0001-projects.ts'
+import { ingestMigration } from './migrations/0002-ingest.ts'
+import { deliveryMigration } from './migrations/0003-delivery.ts'
 import { cacheMigration } from './migrations/0004-cache.ts'
 
 /** Every schema step, oldest first. */
-export const MIGRATIONS: readonly ControlMigration[] = [projectsMigration, cacheMigration]
+export const MIGRATIONS: readonly ControlMigration[] = [
+  projectsMigration,
+  ingestMigration,
+  deliveryMigration,
+  cacheMigration,
+]

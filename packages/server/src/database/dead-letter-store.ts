@@ -1,0 +1,97 @@
+import {
+  DEAD_LETTER_RETENTION_MS,
+  type DeadLetter,
+  type DeadLetterStore,
+  type PullRequest,
+} from '../delivery/dead-letter.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { lockingRows } from './lane-store-locks.ts'
+
+/** Dead letters in the control database. */
+export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
+  return {
+    pull: (projectId, request) =>
+      db.transaction().execute(async (tx) => {
+        const letters = await findLetters(tx, projectId, request)
+        const ids = letters.map((letter) => letter.id)
+        await markPulled(tx, projectId, ids, request.nowMs)
+        return withBodies(tx, letters)
+      }),
+  }
+}
+
+/** One pull at a time and project, so that two at once do not answer with the same letters. */
+async function findLetters(tx: ControlTransaction, projectId: number, request: PullRequest) {
+  const { channel, afterId } = request
+  let lanes = tx.selectFrom('webhook_lane').select(['id', 'name']).where('project_id', '=', projectId)
+  if (channel !== null) lanes = lanes.where('name', '=', channel)
+  const names = new Map((await lanes.execute()).map(({ id, name }) => [id, name]))
+  if (names.size === 0) return []
+  let letters = tx
+    .selectFrom('webhook_dead_letter as letter')
+    .select(['letter.id', 'letter.lane_id', 'died_at', 'attempts', 'last_status', 'last_error'])
+    .where('letter.project_id', '=', projectId)
+    .where('letter.lane_id', 'in', [...names.keys()])
+    .where('died_at', '>', request.nowMs - DEAD_LETTER_RETENTION_MS)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('webhook_dead_message as message')
+          .select('message.seq')
+          .whereRef('message.letter_id', '=', 'letter.id')
+          .where('is_superseded', '=', 0),
+      ),
+    )
+    .limit(request.limit)
+  letters =
+    afterId === null
+      ? letters.orderBy('last_pulled_at').orderBy('died_at').orderBy('letter.id')
+      : letters.where('letter.id', '>', afterId).orderBy('letter.id')
+  const rows = await lockingRows(tx, letters).execute()
+  return rows.map((row) => ({ ...row, channel: names.get(row.lane_id) ?? '' }))
+}
+
+/** Later than any pull before, whatever the clock did: repeated pulls walk through all letters (DD-2). */
+async function markPulled(
+  tx: ControlTransaction,
+  projectId: number,
+  ids: readonly number[],
+  nowMs: number,
+): Promise<void> {
+  if (ids.length === 0) return
+  const { newest } = await tx
+    .selectFrom('webhook_dead_letter')
+    .select((eb) => eb.fn.max('last_pulled_at').as('newest'))
+    .where('project_id', '=', projectId)
+    .executeTakeFirstOrThrow()
+  await tx
+    .updateTable('webhook_dead_letter')
+    .set({ last_pulled_at: Math.max(nowMs, newest + 1) })
+    .where('id', 'in', ids)
+    .execute()
+}
+
+async function withBodies(
+  tx: ControlTransaction,
+  letters: Awaited<ReturnType<typeof findLetters>>,
+): Promise<readonly DeadLetter[]> {
+  if (letters.length === 0) return []
+  const ids = letters.map((letter) => letter.id)
+  const messages = await tx
+    .selectFrom('webhook_dead_message')
+    .select(['letter_id', 'body'])
+    .where('letter_id', 'in', ids)
+    .where('is_superseded', '=', 0)
+    .orderBy('seq')
+    .execute()
+  const bodies = Map.groupBy(messages, (message) => message.letter_id)
+  return letters.map((letter) => ({
+    id: letter.id,
+    channel: letter.channel,
+    diedAt: letter.died_at,
+    attempts: letter.attempts,
+    lastStatus: letter.last_status,
+    lastError: letter.last_error,
+    bodies: (bodies.get(letter.id) ?? []).map(({ body }) => body),
+  }))
+}

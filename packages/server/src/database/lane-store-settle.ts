@@ -1,0 +1,171 @@
+import type { LaneClaim, QueuedMessage, Settlement } from '../delivery/lane.ts'
+import type { ControlTransaction } from './database.ts'
+import { lockingRows } from './lane-store-locks.ts'
+import { slicesOf } from './outbox-slices.ts'
+
+/** Applies a settlement. False when the claim did not stand: then only what the receiver acknowledged is recorded. */
+export async function settleLane(
+  tx: ControlTransaction,
+  claim: LaneClaim,
+  settlement: Settlement,
+): Promise<boolean> {
+  const isClaimStanding = await updateLane(tx, claim, settlement)
+  await insertAttempt(tx, claim.laneId, settlement)
+  await acknowledge(tx, claim.laneId, settlement)
+  if (!isClaimStanding) return false
+  await shelve(tx, claim.laneId, settlement)
+  await bury(tx, claim.laneId, settlement)
+  return true
+}
+
+async function updateLane(
+  tx: ControlTransaction,
+  { laneId, owner, epoch }: LaneClaim,
+  { lane, nextAttemptAt, disabledReason, isReleased, settledAt }: Settlement,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('webhook_lane')
+    .set({
+      failures: lane.failures,
+      failing_since_at: lane.failingSinceAt,
+      refusals: lane.refusals,
+      batch_limit: lane.batchLimit,
+      cursor_seq: lane.cursorSeq,
+      next_attempt_at: nextAttemptAt,
+      disabled_reason: disabledReason,
+      ...(isReleased ? { owner: null, lease_until_at: 0, served_at: settledAt } : {}),
+    })
+    .where('id', '=', laneId)
+    .where('owner', '=', owner)
+    .where('epoch', '=', epoch)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+async function insertAttempt(tx: ControlTransaction, laneId: number, { attempt }: Settlement): Promise<void> {
+  await tx
+    .insertInto('webhook_attempt')
+    .values({
+      lane_id: laneId,
+      webhook_id: attempt.webhookId,
+      started_at: attempt.startedAt,
+      duration_ms: attempt.durationMs,
+      outcome: attempt.outcome,
+      status: attempt.status,
+      reason: attempt.reason,
+      messages: attempt.messages,
+      bytes: attempt.bytes,
+      first_event_id: attempt.firstEventId,
+      last_event_id: attempt.lastEventId,
+      answer: attempt.answer,
+    })
+    .execute()
+}
+
+/**
+ * Removes by sequence number, so a replacement that arrived meanwhile stays. What was withdrawn and emitted again
+ * unchanged while it was under way has another number; the receiver has it, so it leaves the queue as well (DL-8).
+ */
+async function acknowledge(
+  tx: ControlTransaction,
+  laneId: number,
+  { acknowledged, settledAt }: Settlement,
+): Promise<void> {
+  const removed = new Set((await removeMessages(tx, laneId, acknowledged)).map((row) => row.seq))
+  for (const slice of slicesOf(acknowledged)) {
+    await tx
+      .insertInto('webhook_sent')
+      .values(
+        slice.map((message) => ({
+          lane_id: laneId,
+          event_id: message.eventId,
+          seq: message.seq,
+          version: message.version,
+          hash: message.hash,
+          sent_at: settledAt,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['lane_id', 'event_id'])
+          .doUpdateSet((eb) => ({
+            seq: eb.ref('excluded.seq'),
+            version: eb.ref('excluded.version'),
+            hash: eb.ref('excluded.hash'),
+            sent_at: eb.ref('excluded.sent_at'),
+          }))
+          .whereRef('webhook_sent.seq', '<', 'excluded.seq'),
+      )
+      .execute()
+  }
+  for (const message of acknowledged) {
+    if (removed.has(message.seq)) continue
+    await tx
+      .deleteFrom('webhook_message')
+      .where('lane_id', '=', laneId)
+      .where('event_id', '=', message.eventId)
+      .where('hash', '=', message.hash)
+      .execute()
+  }
+}
+
+async function shelve(tx: ControlTransaction, laneId: number, { shelved }: Settlement): Promise<void> {
+  for (const { seq, tries, untilAt } of shelved) {
+    await tx
+      .updateTable('webhook_message')
+      .set({ tries, shelved_until_at: untilAt })
+      .where('lane_id', '=', laneId)
+      .where('seq', '=', seq)
+      .execute()
+  }
+}
+
+/** Moves messages into one dead letter (DL-5). What was replaced or withdrawn meanwhile is not among them. */
+async function bury(tx: ControlTransaction, laneId: number, settlement: Settlement): Promise<void> {
+  const removed = await removeMessages(tx, laneId, settlement.buried)
+  if (removed.length === 0) return
+  const { project_id } = await tx
+    .selectFrom('webhook_lane')
+    .select('project_id')
+    .where('id', '=', laneId)
+    .executeTakeFirstOrThrow()
+  const { id } = await tx
+    .insertInto('webhook_dead_letter')
+    .values({
+      project_id,
+      lane_id: laneId,
+      died_at: settlement.settledAt,
+      attempts: settlement.attempts,
+      last_status: settlement.attempt.status,
+      last_error: settlement.attempt.reason,
+      last_pulled_at: 0,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  for (const slice of slicesOf(removed)) {
+    await tx
+      .insertInto('webhook_dead_message')
+      .values(slice.map((row) => ({ ...row, letter_id: id, lane_id: laneId, is_superseded: 0 })))
+      .execute()
+  }
+}
+
+async function removeMessages(tx: ControlTransaction, laneId: number, messages: readonly QueuedMessage[]) {
+  const removed = []
+  for (const slice of slicesOf(messages.map(({ seq }) => seq))) {
+    const rows = tx
+      .selectFrom('webhook_message')
+      .select('seq')
+      .where('lane_id', '=', laneId)
+      .where('seq', 'in', slice)
+      .orderBy('seq')
+    const deleted = await tx
+      .deleteFrom('webhook_message')
+      .where('lane_id', '=', laneId)
+      .where('seq', 'in', lockingRows(tx, rows))
+      .returning(['seq', 'event_id', 'version', 'chain', 'block_number', 'hash', 'body'])
+      .execute()
+    removed.push(...deleted)
+  }
+  return removed
+}

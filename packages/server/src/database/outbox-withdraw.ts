@@ -1,0 +1,88 @@
+import type { ControlTransaction } from './database.ts'
+import { lockingRows } from './lane-store-locks.ts'
+import { reserveSequence } from './outbox-lanes.ts'
+import { slicesOf } from './outbox-slices.ts'
+
+/** Equal to no revision. */
+const UNKNOWN_HASH = ''
+
+/** What a rollback takes back: everything of a processor version on a chain above a block (IN-3). */
+export interface Withdrawal {
+  readonly projectId: number
+  readonly version: number
+  readonly chain: string
+  readonly aboveBlock: number
+}
+
+/**
+ * Removes pending exports of rolled-back blocks, and lets positions by arrival start anew there. Delivered ones are
+ * overridden when the block is processed again (EV-1). Answers how many messages will not be sent.
+ */
+export async function withdrawExports(
+  tx: ControlTransaction,
+  { projectId, version, chain, aboveBlock }: Withdrawal,
+): Promise<number> {
+  const lanes = await tx
+    .selectFrom('webhook_lane')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .orderBy('id')
+    .execute()
+  let count = 0
+  for (const { id } of lanes) {
+    await reserveSequence(tx, id, 0)
+    const withdrawn = await tx
+      .deleteFrom('webhook_message')
+      .where('lane_id', '=', id)
+      .where(
+        'seq',
+        'in',
+        lockingRows(
+          tx,
+          tx
+            .selectFrom('webhook_message')
+            .select('seq')
+            .where('lane_id', '=', id)
+            .where('version', '=', version)
+            .where('chain', '=', chain)
+            .where('block_number', '>', aboveBlock)
+            .orderBy('seq'),
+        ),
+      )
+      .returning('event_id')
+      .execute()
+    count += withdrawn.length
+    await forgetSent(
+      tx,
+      id,
+      withdrawn.map((row) => row.event_id),
+    )
+    await tx
+      .deleteFrom('webhook_arrival')
+      .where('lane_id', '=', id)
+      .where('version', '=', version)
+      .where('chain', '=', chain)
+      .where('block_number', '>', aboveBlock)
+      .execute()
+  }
+  return count
+}
+
+/**
+ * A withdrawn override may have reached the receiver all the same, if it was under way. What the receiver has is
+ * unknown then, so the next revision is sent even if it equals what was acknowledged before.
+ */
+async function forgetSent(
+  tx: ControlTransaction,
+  laneId: number,
+  eventIds: readonly number[],
+): Promise<void> {
+  for (const ids of slicesOf(eventIds)) {
+    await tx
+      .updateTable('webhook_sent')
+      .set({ hash: UNKNOWN_HASH })
+      .where('lane_id', '=', laneId)
+      .where('event_id', 'in', ids)
+      .execute()
+  }
+}

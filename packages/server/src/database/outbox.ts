@@ -1,0 +1,107 @@
+export { withdrawExports, type Withdrawal } from './outbox-withdraw.ts'
+import { createHash } from 'node:crypto'
+import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { ControlTransaction } from './database.ts'
+import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
+import { findOrCreateLanes, reserveSequence, type OutboxLane } from './outbox-lanes.ts'
+import { rejectOlderRevisions, supersedeDead, upsertMessages, type Revision } from './outbox-revisions.ts'
+
+/** What limits the outbox. */
+export interface OutboxLimits {
+  /** Bytes of messages that may wait in a channel that has no address yet (IN-7). */
+  readonly maxUnconfiguredBytes: number
+}
+
+const DEFAULT_LIMITS: OutboxLimits = { maxUnconfiguredBytes: 64 * 1024 * 1024 }
+
+/**
+ * Puts exports into the queues of their channels, inside the transaction that accepts their batch: each gets its event
+ * id (EV-1) and a sequence number, replaces a pending older revision, supersedes a dead one, and is left out when the
+ * receiver has the same revision already (DL-8). `nowMs` is epoch milliseconds.
+ */
+export async function enqueueExports(
+  tx: ControlTransaction,
+  projectId: number,
+  messages: readonly ExportedMessage[],
+  nowMs: number,
+  limits: OutboxLimits = DEFAULT_LIMITS,
+): Promise<{ readonly warnings: readonly string[] }> {
+  const warnings: string[] = []
+  if (messages.length === 0) return { warnings }
+  for (const message of messages) checkMessageSize(message)
+  const byChannel = Map.groupBy(messages, (message) => message.channel)
+  // In order of id: two transactions that need the same lanes then wait for one another instead of for ever.
+  for (const lane of await findOrCreateLanes(tx, projectId, [...byChannel.keys()], nowMs)) {
+    await enqueueIntoLane(tx, lane, byChannel.get(lane.name) ?? [], nowMs)
+    if (!lane.isConfigured) warnings.push(await checkUnconfigured(tx, lane, limits))
+  }
+  return { warnings }
+}
+
+async function enqueueIntoLane(
+  tx: ControlTransaction,
+  lane: OutboxLane,
+  messages: readonly ExportedMessage[],
+  nowMs: number,
+): Promise<void> {
+  const firstSeq = await reserveSequence(tx, lane.id, messages.length)
+  const identified = await assignEventIds(tx, lane.id, messages)
+  const revisions = newestOfEach(identified).map((one, index) => revisionOf(one, firstSeq + index))
+  const accepted = await rejectOlderRevisions(tx, lane.id, revisions)
+  await upsertMessages(tx, lane.id, accepted, nowMs)
+  await supersedeDead(
+    tx,
+    lane.id,
+    accepted.map((revision) => revision.eventId),
+  )
+}
+
+/** One statement cannot touch a row twice; of several revisions in one call the last of the highest version counts. */
+function newestOfEach(identified: readonly IdentifiedMessage[]): readonly IdentifiedMessage[] {
+  const newest = new Map<number, IdentifiedMessage>()
+  for (const one of identified) {
+    const other = newest.get(one.eventId)
+    if (other && other.message.version > one.message.version) continue
+    newest.delete(one.eventId)
+    newest.set(one.eventId, one)
+  }
+  return [...newest.values()]
+}
+
+function revisionOf({ eventId, message }: IdentifiedMessage, seq: number): Revision {
+  const body = serializeMessage(message, eventId)
+  return {
+    seq,
+    eventId,
+    body,
+    hash: createHash('sha256').update(body).digest('base64url'),
+    version: message.version,
+    chain: message.chain,
+    blockNumber: message.blockNumber,
+  }
+}
+
+/** The warning of IN-7, or the refusal once too much waits: what was accepted is never dropped. */
+async function checkUnconfigured(
+  tx: ControlTransaction,
+  lane: OutboxLane,
+  { maxUnconfiguredBytes }: OutboxLimits,
+): Promise<string> {
+  const { bytes, count } = await tx
+    .selectFrom('webhook_message')
+    .select((eb) => [
+      eb.fn.sum<number | string | null>('body_bytes').as('bytes'),
+      eb.fn.countAll().as('count'),
+    ])
+    .where('lane_id', '=', lane.id)
+    .executeTakeFirstOrThrow()
+  if (Number(bytes) > maxUnconfiguredBytes) {
+    throw new ServiceError(
+      'resource_exhausted',
+      `channel "${lane.name}" has no url, and the messages that wait in it would exceed ${maxUnconfiguredBytes} bytes; give the channel a url, or delete it`,
+      { retryAfterSeconds: 60 },
+    )
+  }
+  return `channel "${lane.name}" has no url yet: ${Number(count)} messages wait in it until it gets one`
+}

@@ -1,0 +1,160 @@
+import type { Clock } from '../platform/clock.ts'
+import { joinBodies, webhookId } from './batch.ts'
+import { decide, type Decision } from './decide.ts'
+import type { Batch, ClaimedLane, LaneClaim, LaneState, LaneStore, Settlement } from './lane.ts'
+import { describeOutcome, type Endpoint, type SendReport } from './outcome.ts'
+
+/** What delivering needs from outside. */
+export interface DeliverDependencies {
+  readonly lanes: LaneStore
+  readonly endpoint: Endpoint
+  readonly clock: Clock
+  /** In [0, 1), for jitter. */
+  random(): number
+  readonly leaseMs: number
+  /** The deadline of a receiver (DL-2). */
+  readonly timeoutMs: number
+  /** Told about every attempt once it is settled. */
+  onAttempt?(event: DeliveredAttempt): void
+}
+
+/** One attempt with what followed, for the canonical log line. */
+export interface DeliveredAttempt {
+  readonly lane: ClaimedLane
+  readonly batch: Batch
+  readonly report: SendReport
+  readonly decision: Decision
+  /** False when the lane had another owner by the time the attempt ended. */
+  readonly isClaimStanding: boolean
+}
+
+/** Batches of a lane before it goes to the end of the row, so that a flooding one delays no other (DL-9). */
+const BATCHES_IN_A_ROW = 16
+/** Spare time that a lease must have beyond the deadline when a request starts. */
+const LEASE_MARGIN_MS = 1000
+
+/** Why a lane was left: it has nothing to send, has to wait, had its turn, or has another owner. */
+export type LeftLane = 'idle' | 'waiting' | 'more' | 'lost'
+
+/**
+ * Serves a claimed lane: send → settle, one request at a time and in order, until it is left (DL-3). No transaction is
+ * open while a request runs. Aborting `stopping` ends it after the running attempt is settled, lease given back.
+ */
+export async function deliver(
+  { lanes, ...rest }: DeliverDependencies,
+  lane: ClaimedLane,
+  claimedAt: number,
+  stopping: AbortSignal,
+): Promise<LeftLane> {
+  const dependencies = { lanes, ...rest }
+  const lease = createLease(dependencies, lane.claim, claimedAt)
+  let state = lane.state
+  for (let round = 0; ; round += 1) {
+    const isTurnOver = round === BATCHES_IN_A_ROW || stopping.aborted
+    const batch = isTurnOver ? null : await nextBatch(dependencies, lane, state)
+    if (batch === null) {
+      await lanes.release(lane.claim, { cursorSeq: state.cursorSeq, servedAt: rest.clock.now() })
+      return isTurnOver ? 'more' : 'idle'
+    }
+    if (!(await lease.covers(rest.timeoutMs + LEASE_MARGIN_MS))) return 'lost'
+    const { decision, isClaimStanding } = await attempt(dependencies, lane, state, batch)
+    if (!isClaimStanding) return 'lost'
+    if (isLeaving(decision)) return 'waiting'
+    state = decision.lane
+  }
+}
+
+function isLeaving(decision: Decision): boolean {
+  return decision.waitMs > 0 || decision.step === 'disable'
+}
+
+function nextBatch(
+  { lanes, clock }: DeliverDependencies,
+  lane: ClaimedLane,
+  state: LaneState,
+): Promise<Batch | null> {
+  return lanes.nextBatch(lane.claim, {
+    afterSeq: state.cursorSeq,
+    nowMs: clock.now(),
+    maxMessages: Math.min(lane.limits.maxBatchMessages, state.batchLimit ?? Infinity),
+    maxBytes: lane.limits.maxBatchBytes,
+  })
+}
+
+async function attempt(
+  dependencies: DeliverDependencies,
+  lane: ClaimedLane,
+  state: LaneState,
+  batch: Batch,
+): Promise<DeliveredAttempt> {
+  const { clock, endpoint, timeoutMs } = dependencies
+  const startedAt = clock.now()
+  const id = webhookId(lane.claim.laneId, batch.messages)
+  const body = joinBodies(batch.messages.map((message) => message.body))
+  const report = await endpoint.send(
+    {
+      url: lane.url,
+      headers: lane.headers,
+      body,
+      webhookId: id,
+      timestampSeconds: Math.floor(startedAt / 1000),
+      secrets: lane.secrets,
+    },
+    { timeoutMs },
+  )
+  const settledAt = clock.now()
+  const decision = decide({
+    ...report,
+    ...batch,
+    timeoutMs,
+    lane: state,
+    limits: lane.limits,
+    agesFromAt: lane.agesFromAt,
+    nowMs: settledAt,
+    random: dependencies.random(),
+  })
+  const isClaimStanding = await dependencies.lanes.settle(lane.claim, {
+    ...decision,
+    attempt: {
+      webhookId: id,
+      startedAt,
+      durationMs: Math.round(report.durationMs),
+      outcome: report.outcome.kind,
+      status: 'status' in report.outcome ? report.outcome.status : null,
+      reason: describeOutcome(report.outcome),
+      messages: batch.messages.length,
+      bytes: body.byteLength,
+      firstEventId: batch.messages.at(0)?.eventId ?? 0,
+      lastEventId: batch.messages.at(-1)?.eventId ?? 0,
+      answer: report.answer,
+    },
+    nextAttemptAt: settledAt + decision.waitMs,
+    disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
+    settledAt,
+    isReleased: isLeaving(decision),
+  } satisfies Settlement)
+  const event = { lane, batch, report, decision, isClaimStanding }
+  dependencies.onAttempt?.(event)
+  return event
+}
+
+/**
+ * A lease by the monotonic clock: a request starts only while enough of it is left, so a process that was stalled
+ * does not send beside the new owner (DL-6).
+ */
+function createLease(
+  { lanes, clock, leaseMs }: DeliverDependencies,
+  claim: LaneClaim,
+  claimedAt: number,
+): { covers(durationMs: number): Promise<boolean> } {
+  let endsAt = claimedAt + leaseMs
+  return {
+    async covers(durationMs) {
+      if (endsAt - clock.monotonic() >= durationMs) return true
+      const renewedAt = clock.monotonic()
+      if (!(await lanes.renew(claim, clock.now() + leaseMs))) return false
+      endsAt = renewedAt + leaseMs
+      return endsAt - clock.monotonic() >= durationMs
+    },
+  }
+}

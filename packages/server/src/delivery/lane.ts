@@ -1,0 +1,99 @@
+import type { Attempt } from './attempt.ts'
+import type { ChannelLimits } from './channel.ts'
+
+/** Who holds a lane. The epoch rises with every claim, so whoever held it before can be told from whoever holds it now. */
+export interface LaneClaim {
+  readonly laneId: number
+  readonly owner: string
+  readonly epoch: number
+}
+
+/** The memory of a lane between attempts. */
+export interface LaneState {
+  /** Failed attempts in a row. */
+  readonly failures: number
+  readonly failingSinceAt: number | null
+  /** Answers in a row that may concern the content (DL-4). */
+  readonly refusals: number
+  /** Messages a batch may have for now; null is what the channel allows (DL-7). */
+  readonly batchLimit: number | null
+  readonly cursorSeq: number
+}
+
+/** A lane as its owner gets it. */
+export interface ClaimedLane {
+  readonly claim: LaneClaim
+  readonly projectId: number
+  readonly channel: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly secrets: readonly string[]
+  readonly limits: ChannelLimits
+  readonly agesFromAt: number
+  readonly state: LaneState
+}
+
+/** A message that waits. */
+export interface QueuedMessage {
+  readonly seq: number
+  readonly eventId: number
+  readonly version: number
+  readonly hash: string
+  readonly body: Uint8Array
+  readonly enqueuedAt: number
+  readonly tries: number
+}
+
+/** What is sent in one request: messages in order of arrival, or one shelved message on its own schedule (DL-4). */
+export interface Batch {
+  readonly isShelved: boolean
+  readonly messages: readonly QueuedMessage[]
+}
+
+/** Everything that one attempt changes, applied in one transaction. */
+export interface Settlement {
+  readonly attempt: Attempt
+  readonly acknowledged: readonly QueuedMessage[]
+  readonly buried: readonly QueuedMessage[]
+  readonly shelved: readonly { readonly seq: number; readonly tries: number; readonly untilAt: number }[]
+  readonly lane: LaneState
+  readonly nextAttemptAt: number
+  /** Failed attempts, for the dead letter. */
+  readonly attempts: number
+  readonly disabledReason: string | null
+  readonly settledAt: number
+  /** True gives the lease back with it. */
+  readonly isReleased: boolean
+}
+
+export interface ClaimRequest {
+  readonly owner: string
+  readonly nowMs: number
+  readonly leaseMs: number
+  /** Lanes at most, and how many of them may be failing ones (DL-9). */
+  readonly limit: number
+  readonly failingLimit: number
+}
+
+/**
+ * Where lanes live. Whatever a settlement says about the lane, and burying and shelving, happens only while the claim
+ * stands; an acknowledgement counts in any case, because the receiver has the messages (DL-6).
+ */
+export interface LaneStore {
+  /** Lanes that have something to send now and that nobody holds, those that waited longest first. */
+  claim(request: ClaimRequest): Promise<readonly ClaimedLane[]>
+  /** Prolongs the lease; false when the lane has another owner by now. */
+  renew(claim: LaneClaim, leaseUntilAt: number): Promise<boolean>
+  nextBatch(
+    claim: LaneClaim,
+    request: {
+      readonly afterSeq: number
+      readonly nowMs: number
+      readonly maxMessages: number
+      readonly maxBytes: number
+    },
+  ): Promise<Batch | null>
+  /** False when the claim did not stand any more. */
+  settle(claim: LaneClaim, settlement: Settlement): Promise<boolean>
+  release(claim: LaneClaim, state: { readonly cursorSeq: number; readonly servedAt: number }): Promise<void>
+}

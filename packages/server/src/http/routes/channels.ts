@@ -1,0 +1,62 @@
+import { ChannelCreation, ChannelList, ChannelView } from '@millrace/contract'
+import type { Channel } from '../../delivery/channel.ts'
+import type { ChannelAnswer, ChannelManager } from '../../delivery/manage-channels.ts'
+import { defineRoute, type AnyRoute } from '../route.ts'
+
+/** `GET` and `POST /webhook/channels/{owner}/{project}`. */
+export function channelsRoutes(channels: ChannelManager): readonly AnyRoute[] {
+  const path = '/webhook/channels/:owner/:project'
+  return [
+    defineRoute({
+      method: 'GET',
+      path,
+      permission: 'admin',
+      summary: 'The webhook channels of a project.',
+      tag: 'webhook',
+      answer: ChannelList,
+      handle: async ({ project }) => ({ channels: (await channels.list(project.id)).map(channelToWire) }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path,
+      permission: 'admin',
+      summary: 'Creates a webhook channel.',
+      description:
+        'Also gives an address to a channel that exports have created without one (IN-7). The answer holds the signing secret; it is not shown again.',
+      tag: 'webhook',
+      body: ChannelCreation,
+      answer: ChannelView,
+      status: 201,
+      handle: async ({ project, body: { name, ...wish } }) =>
+        answerToWire(await channels.create(project.id, name, wish)),
+    }),
+  ]
+}
+
+/** A channel on the wire, with its secret if this is the one time to show it. */
+export function answerToWire({ channel, secret }: ChannelAnswer): ChannelView {
+  return { ...channelToWire(channel), ...(secret === null ? {} : { secret }) }
+}
+
+/** A channel on the wire. */
+export function channelToWire(channel: Channel): ChannelView {
+  return {
+    name: channel.name,
+    status: channel.status,
+    url: channel.url,
+    headers: channel.headers,
+    ...channel.limits,
+    paused: channel.isPaused,
+    disabledReason: channel.disabledReason,
+    failures: channel.failures,
+    failingSince: instantToWire(channel.failingSinceAt),
+    nextAttemptAt: instantToWire(channel.failures > 0 ? channel.nextAttemptAt : null),
+    pendingMessages: channel.pendingMessages,
+    oldestPendingAt: instantToWire(channel.oldestPendingAt),
+    createdAt: new Date(channel.createdAt).toISOString(),
+  }
+}
+
+function instantToWire(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString()
+}

@@ -1,0 +1,144 @@
+import { deliver, type DeliverDependencies, type DeliveredAttempt } from '../delivery/deliver.ts'
+import type { ClaimedLane } from '../delivery/lane.ts'
+import type { Logger } from '../platform/logger.ts'
+
+/** Delivers webhooks until it is stopped. */
+export interface DeliveryWorker {
+  /** Begins to sweep once a second. */
+  start(): void
+  /** Looks for work now; for whoever has just enqueued. Returns at once. */
+  wake(): void
+  /** Resolves when no lane is being served and none is ready. */
+  idle(): Promise<void>
+  /** Lets running attempts end and gives the leases back. */
+  stop(): Promise<void>
+}
+
+export interface DeliveryWorkerOptions {
+  /** Names this process in leases; new at every start. */
+  readonly owner: string
+  /** Requests under way at once. */
+  readonly concurrency: number
+  readonly log: Logger
+}
+
+const SWEEP_MS = 1000
+/** The share of requests that lanes which failed last time may have (DL-9). */
+const FAILING_SHARE = 0.2
+
+/** One sweep a second and one after each wake-up claims as many lanes as there are free places (DL-3, DL-9). */
+export function createDeliveryWorker(
+  dependencies: DeliverDependencies,
+  { owner, concurrency, log }: DeliveryWorkerOptions,
+): DeliveryWorker {
+  const stopping = new AbortController()
+  const logged = withLog(dependencies, log)
+  const running = new Map<ClaimedLane, Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let sweeping: Promise<void> | null = null
+  let isSweepDue = false
+  let wakeUps = 0
+
+  function schedule(): void {
+    isSweepDue = true
+    sweeping ??= sweepWhileDue()
+  }
+
+  async function sweepWhileDue(): Promise<void> {
+    while (isSweepDue && !stopping.signal.aborted) {
+      isSweepDue = false
+      try {
+        await sweep()
+      } catch (error) {
+        log.error({ err: error }, 'delivery.claim_failed')
+      }
+    }
+    sweeping = null
+  }
+
+  async function sweep(): Promise<void> {
+    const limit = concurrency - running.size
+    if (limit <= 0) return
+    const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
+    const failingLimit = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
+    const claimedAt = dependencies.clock.monotonic()
+    const lanes = await dependencies.lanes.claim({
+      owner,
+      nowMs: dependencies.clock.now(),
+      leaseMs: dependencies.leaseMs,
+      limit,
+      failingLimit,
+    })
+    for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
+  }
+
+  async function serve(lane: ClaimedLane, claimedAt: number): Promise<void> {
+    const seen = wakeUps
+    let isSweepWanted = false
+    try {
+      const left = await deliver(logged, lane, claimedAt, stopping.signal)
+      // Whoever enqueued while the lane was held found it taken; whoever found no free place has one now.
+      isSweepWanted = left === 'more' || seen !== wakeUps || running.size >= concurrency
+    } catch (error) {
+      // The lease runs out by itself, and the next owner goes on from what is stored.
+      log.error({ err: error, channel: lane.channel, projectId: lane.projectId }, 'delivery.failed')
+    }
+    running.delete(lane)
+    if (isSweepWanted) schedule()
+  }
+
+  return {
+    start() {
+      timer = setInterval(schedule, SWEEP_MS)
+      schedule()
+    },
+    wake() {
+      wakeUps += 1
+      schedule()
+    },
+    async idle() {
+      for (;;) {
+        // A lane that ends may schedule a sweep, which is visible one turn later.
+        await Promise.all([sweeping, ...running.values()])
+        await new Promise(setImmediate)
+        if (sweeping === null && running.size === 0) return
+      }
+    },
+    async stop() {
+      clearInterval(timer)
+      stopping.abort()
+      await sweeping
+      await Promise.all(running.values())
+    },
+  }
+}
+
+/** One canonical line an attempt. */
+function withLog(dependencies: DeliverDependencies, log: Logger): DeliverDependencies {
+  return {
+    ...dependencies,
+    onAttempt(event) {
+      dependencies.onAttempt?.(event)
+      logAttempt(event, log)
+    },
+  }
+}
+
+function logAttempt({ lane, batch, report, decision, isClaimStanding }: DeliveredAttempt, log: Logger): void {
+  const line = {
+    projectId: lane.projectId,
+    channel: lane.channel,
+    outcome: report.outcome.kind,
+    ...('status' in report.outcome ? { status: report.outcome.status } : {}),
+    ...('reason' in report.outcome ? { reason: report.outcome.reason } : {}),
+    durationMs: Math.round(report.durationMs),
+    messages: batch.messages.length,
+    step: decision.step,
+    buried: decision.buried.length,
+    waitMs: decision.waitMs,
+    failures: decision.lane.failures,
+    isClaimStanding,
+  }
+  if (decision.step === 'acknowledge') log.info(line, 'delivery.attempted')
+  else log.warn(line, 'delivery.attempted')
+}

@@ -1,0 +1,87 @@
+import { Agent, errors, request, type Dispatcher } from 'undici'
+import type { DeliveryRequest, Endpoint, Outcome, SendReport } from '../delivery/outcome.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { readBeginning } from './read-beginning.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { signatureHeaders } from './signature.ts'
+
+/** An {@link Endpoint} with connections to give back. */
+export interface WebhookEndpoint extends Endpoint {
+  close(): Promise<void>
+}
+
+const NOTHING = new Uint8Array()
+
+/**
+ * Sends webhooks over HTTP. Its own undici agent: no redirects are followed, nothing is decompressed, no proxy of the
+ * environment is used, and the guard sees every address before it is connected to (DL-2, DL-10).
+ */
+export function createWebhookEndpoint(guard: AddressGuard, clock: Clock): WebhookEndpoint {
+  const agent = new Agent({
+    connect: { lookup: guard.lookup },
+    // The deadline of the request covers connecting, sending and waiting; undici's own limits stay out of its way.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16 * 1024,
+    keepAliveTimeout: 10_000,
+    pipelining: 1,
+  })
+  return {
+    async send(delivery, { timeoutMs }) {
+      const startedAt = clock.monotonic()
+      const { outcome, answer } = await sendOnce(agent, guard, delivery, timeoutMs, clock)
+      return { outcome, answer, durationMs: clock.monotonic() - startedAt }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+async function sendOnce(
+  agent: Agent,
+  guard: AddressGuard,
+  delivery: DeliveryRequest,
+  timeoutMs: number,
+  clock: Clock,
+): Promise<Omit<SendReport, 'durationMs'>> {
+  const refused = guard.refuseLiteral(new URL(delivery.url))
+  if (refused !== null) return { outcome: { kind: 'unreachable', reason: refused }, answer: NOTHING }
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  let response: Dispatcher.ResponseData
+  try {
+    response = await request(delivery.url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: {
+        'user-agent': 'millrace',
+        ...delivery.headers,
+        'content-type': 'application/json',
+        ...signatureHeaders(delivery, delivery.secrets),
+      },
+      body: delivery.body,
+      signal: deadline.signal,
+    })
+  } catch (error) {
+    const outcome: Outcome = deadline.signal.aborted
+      ? { kind: 'timed_out' }
+      : { kind: 'unreachable', reason: reasonOf(error) }
+    return { outcome, answer: NOTHING }
+  } finally {
+    clearTimeout(timer)
+  }
+  const answer = await readBeginning(response.body)
+  return { outcome: outcomeOf(response, clock), answer }
+}
+
+/** DL-2: 200 to 209, and nothing else. */
+function outcomeOf({ statusCode: status, headers }: Dispatcher.ResponseData, clock: Clock): Outcome {
+  if (status >= 200 && status <= 209) return { kind: 'acknowledged', status }
+  return { kind: 'refused', status, retryAfterMs: retryAfterMs(headers['retry-after'], clock.now()) }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.SocketError) return `the connection broke: ${error.message}`
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return error instanceof Error ? error.message : String(error)
+}
