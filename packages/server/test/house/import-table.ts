@@ -56,7 +56,7 @@ export const LIBRARY_HOMES: Readonly<Record<string, readonly string[]>> = {
   'pino-pretty': ['platform'],
 }
 
-/** Modules of Node that only compute. Everything else of Node is input or output, and no domain folder's business. */
+/** Modules of Node that compute or wait. Everything else of Node is input or output, and no domain folder's business. */
 export const COMPUTING_MODULES: readonly string[] = [
   'node:assert',
   'node:buffer',
@@ -64,6 +64,7 @@ export const COMPUTING_MODULES: readonly string[] = [
   'node:perf_hooks',
   'node:stream',
   'node:string_decoder',
+  'node:timers',
   'node:util',
   'node:zlib',
 ]
