@@ -94,6 +94,12 @@ export const IngestBatch = Type.Object({
   records: Type.Array(Type.Unknown(), { maxItems: 100_000 }),
 })
 
+/** Query parameters of the batch route; they win over the same fields of a JSON body. The batch id may also be the header `batch-id`. */
+export const IngestQuery = Type.Object({
+  batchId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  version: Type.Optional(Type.Integer({ minimum: 0 })),
+})
+
 /** Answer of an accepted batch. */
 export const IngestAnswer = Type.Object({
   batchId: Type.String(),

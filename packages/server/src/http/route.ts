@@ -42,7 +42,9 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly answer: TSchema
   /** Status of a good answer; 200 when absent. */
   readonly status?: number
-  handle(context: RouteContext<Static<P>, Static<Q>, B extends TSchema ? Static<B> : Uint8Array>): unknown
+  handle(
+    context: RouteContext<Static<P>, Static<Q>, B extends 'raw' ? Uint8Array : Static<B & TSchema>>,
+  ): unknown
 }
 
 /** A route whose schemas are forgotten by the type system, as the app keeps them in one list. */

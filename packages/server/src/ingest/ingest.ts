@@ -8,6 +8,7 @@ import type { ProjectVersion } from './batch.ts'
 import { differentContent, newLease, type BatchOutcome, type CommitDependencies } from './commit-batches.ts'
 import { createCommitter, type Committer } from './committer.ts'
 import type { IngestLimits } from './ingest-limits.ts'
+import { createOrderOfArrival, type Turn } from './order-of-arrival.ts'
 import { parseBody, readVersion } from './parse-body.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
@@ -66,6 +67,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   const catalog = createSeriesCatalog(limits)
   const committers = new Map<string, Committer>()
   const inFlight = new Map<string, InFlight>()
+  const takeTurn = createOrderOfArrival()
   const pending = new Set<Promise<unknown>>()
   let waitingBytes = 0
   let isStopping = false
@@ -103,7 +105,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     )
   }
 
-  async function commit(project: Project, request: BatchRequest): Promise<IngestAnswer> {
+  async function commit(project: Project, request: BatchRequest, turn: Turn): Promise<IngestAnswer> {
     const sent = await parseBody(request.body, request.contentType)
     if (sent.records.length > limits.maxRecordsPerBatch) {
       throw invalidArgument(
@@ -117,6 +119,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     const other = inFlight.get(key)
     if (other) {
       if (other.contentHash !== contentHash) throw differentContent(batchId)
+      turn.end()
       const { accepted, warnings } = await other.outcome
       return { batchId, version, accepted, isRepeated: true, warnings: [...warnings] }
     }
@@ -132,9 +135,11 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     async function store(target: ProjectVersion): Promise<BatchOutcome> {
       const checkExport = dependencies.checkExport ?? (() => undefined)
       const batch = await validateBatch(sent.records, { version, catalog, limits, checkExport })
+      await turn.reached
       const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
       const bytes = request.body.byteLength
       committerOf(target).submit({ kind: 'batch', batchId, contentHash, batch, bytes, resolve, reject })
+      turn.end()
       const result = await promise
       if (batch.exports.length > 0 && !result.isRepeated) dependencies.onEnqueued?.()
       return result
@@ -153,9 +158,11 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         )
       }
       waitingBytes += byteLength
+      const turn = takeTurn(project.id)
       try {
-        return await track(() => commit(project, request))
+        return await track(() => commit(project, request, turn))
       } finally {
+        turn.end()
         waitingBytes -= byteLength
       }
     },
@@ -164,12 +171,17 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       if (chain.includes('\u0000') || !chain.isWellFormed()) {
         throw invalidArgument('chain must be Unicode text without the character U+0000')
       }
+      const turn = takeTurn(project.id)
       return track(async () => {
         const version = await resolveVersion(project, readVersion(wanted))
         const { promise, resolve, reject } = Promise.withResolvers<number>()
         const order = { chain, aboveBlock: blockNumber }
+        await turn.reached
         committerOf({ projectId: project.id, version }).submit({ kind: 'rollback', order, resolve, reject })
+        turn.end()
         return { version, withdrawnExports: await promise }
+      }).finally(() => {
+        turn.end()
       })
     },
 
