@@ -1,10 +1,8 @@
 import { Counter, Exporter, Gauge, type Context } from '@millrace/sdk'
 import { formatUnits } from 'viem'
 import { ZERO_ADDRESS, type ChainBlock, type Swap, type Transfer } from './chain-block.ts'
+import { CHANNELS } from './channels.ts'
 import { POOLS, TOKENS, type Token } from './known-contracts.ts'
-
-/** The channel whose receiver listens, and the one whose receiver refuses so that dead letters can be seen. */
-export const CHANNELS = { accepted: 'demo', refused: 'demo-refused' } as const
 
 const mintSum = Gauge.register('mint_sum')
 const burnSum = Gauge.register('burn_sum')

@@ -1,0 +1,46 @@
+import { request, type Connection } from '@millrace/sdk'
+import { Option, type Command } from 'commander'
+
+/** The options of every command that asks a running service. */
+export interface ConnectionOptions {
+  readonly url: string
+  readonly key?: string
+  readonly json?: true
+}
+
+/** Adds `--url`, `--key` and `--json`. */
+export function withConnection(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--url <url>', 'address of the service')
+        .env('MILLRACE_URL')
+        .default('http://127.0.0.1:8080'),
+    )
+    .addOption(new Option('--key <key>', 'API key').env('MILLRACE_API_KEY'))
+    .option('--json', 'print JSON instead of a table')
+}
+
+/** The service and key that the options name. */
+export function connectionOf(options: ConnectionOptions): Connection {
+  return { baseUrl: options.url, apiKey: options.key ?? '' }
+}
+
+/** Asks the service and returns the answer, whose shape the caller knows from the contract. */
+export async function ask<Answer>(
+  options: ConnectionOptions,
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  json?: unknown,
+): Promise<Answer> {
+  const answer = await request(connectionOf(options), {
+    method,
+    path,
+    ...(json === undefined ? {} : { json }),
+  })
+  return answer as Answer
+}
+
+/** For options that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
