@@ -12,29 +12,34 @@ import { startService } from './service.ts'
 
 const MEASUREMENTS: readonly Measurement[] = [measureIngest, measureRangeQuery, measureSql, measureDelivery]
 const PROGRESS_EVERY_MS = 2000
+const HOUR_MS = 3_600_000
 
 async function run(options: BenchOptions): Promise<void> {
-  const startedAt = new Date()
   const { url, key } = options
+  if (url !== null && key !== null) return measure(options, url, key)
   progress('starting the service')
-  const service =
-    url !== null && key !== null ? { url, key, stop: () => Promise.resolve() } : await startService()
+  const service = await startService()
   try {
-    const api = createApi(service.url, service.key)
-    const [owner, name] = PROJECT.split('/')
-    await api.post('/projects', { owner, name })
-    const bench: Bench = {
-      options,
-      api,
-      endAt: Math.floor(startedAt.getTime() / 3_600_000) * 3_600_000,
-      progress,
-    }
-    const figures: Figure[] = []
-    for (const measure of MEASUREMENTS) figures.push(...(await measure(bench)))
-    writeResults(options, startedAt, figures)
-    process.stdout.write(`\n${formatFigures(figures)}\n\nWritten to ${options.out}\n`)
+    await measure(options, service.url, service.key)
   } finally {
     await service.stop()
+  }
+}
+
+/** Runs every measurement; what was measured before one failed is reported all the same. */
+async function measure(options: BenchOptions, url: string, key: string): Promise<void> {
+  const startedAt = new Date()
+  const api = createApi(url, key)
+  const [owner, name] = PROJECT.split('/')
+  await api.post('/projects', { owner, name })
+  const endAt = Math.floor(startedAt.getTime() / HOUR_MS) * HOUR_MS
+  const bench: Bench = { options, api, endAt, progress }
+  const figures: Figure[] = []
+  try {
+    for (const each of MEASUREMENTS) figures.push(...(await each(bench)))
+  } finally {
+    writeResults(options, startedAt, figures)
+    process.stdout.write(`\n${formatFigures(figures)}\n\nWritten to ${options.out}\n`)
   }
 }
 
