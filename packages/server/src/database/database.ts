@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types } from 'pg'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
@@ -17,6 +17,8 @@ export type DialectName = 'sqlite' | 'postgres'
 export interface OpenDatabase {
   readonly db: ControlDatabase
   readonly dialect: DialectName
+  /** Resolves when the database answers. */
+  ping(): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,7 +45,12 @@ export async function openDatabase(location: string): Promise<OpenDatabase> {
     await db.destroy()
     throw error
   }
-  return { db, dialect, close: () => db.destroy() }
+  return {
+    db,
+    dialect,
+    ping: async () => void (await sql`select 1`.execute(db)),
+    close: () => db.destroy(),
+  }
 }
 
 function createPool(connectionString: string): Pool {

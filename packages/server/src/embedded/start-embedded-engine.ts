@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Logger } from 'pino'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
+import type { Logger } from '../platform/logger.ts'
 import type { EngineOrder, EngineReport } from './engine-messages.ts'
 
 /** Where the engine answers, and how to be let in. */

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServiceError } from '../platform/errors.ts'
 import { silentLogger } from '../platform/logger.ts'
+import type { AccessRequest } from '../projects/access.ts'
 import { buildApp } from './app.ts'
-import type { AccessQuestion } from './register-route.ts'
 import { defineRoute } from './route.ts'
 
 const echo = defineRoute({
@@ -33,7 +33,7 @@ const echo = defineRoute({
 
 let app: FastifyInstance
 let isReady = true
-const questions: AccessQuestion[] = []
+const questions: AccessRequest[] = []
 
 beforeAll(async () => {
   app = await buildApp({
@@ -56,7 +56,11 @@ beforeAll(async () => {
 
 afterAll(() => app.close())
 
-function post(payload: string | object | Buffer, headers: Record<string, string> = {}, url = '/api/v1/echo/o/p') {
+function post(
+  payload: string | object | Buffer,
+  headers: Record<string, string> = {},
+  url = '/api/v1/echo/o/p',
+) {
   return app.inject({
     method: 'POST',
     url,
@@ -156,7 +160,9 @@ describe('errors', () => {
     const bomb = gzipSync(JSON.stringify({ fail: ' '.repeat(1_000_000) }))
     expect(bomb.length).toBeLessThan(4096)
     expect((await post(bomb, { 'content-encoding': 'gzip' })).statusCode).toBe(413)
-    expect((await post(gzipSync('{"size":7}'), { 'content-encoding': 'gzip' })).json()).toMatchObject({ body: { size: 7 } })
+    expect((await post(gzipSync('{"size":7}'), { 'content-encoding': 'gzip' })).json()).toMatchObject({
+      body: { size: 7 },
+    })
   })
 
   it('are 405 with allow for a wrong method and 404 for an unknown path (ER-5)', async () => {

@@ -1,34 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
-import type { ApiKey, Permission, Project } from '../projects/project.ts'
+import type { Access, Admitted } from '../projects/access.ts'
 import { presentedKey } from './presented-key.ts'
 import type { AnyRoute } from './route.ts'
 import { createReader } from './validate.ts'
 
-/** What was asked of the access check (AU-1…AU-3). */
-export interface AccessQuestion {
-  readonly secret: string | null
-  readonly permission: Permission | null
-  /** The project of the path; null where the path has none. */
-  readonly project: { readonly owner: string; readonly name: string } | null
-  readonly isPublicReadable: boolean
-}
-
-/** Decides who may do what; throws `unauthenticated`, `permission_denied` or `not_found` as AU-3 orders. */
-export interface Access {
-  check(question: AccessQuestion): Promise<Granted>
-}
-
-/** Who asks, and for which project. */
-export interface Granted {
-  readonly key: ApiKey | null
-  readonly project: Project | null
-}
-
 declare module 'fastify' {
   interface FastifyRequest {
-    access: Granted
+    access: Admitted
   }
 }
 

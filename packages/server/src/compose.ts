@@ -1,0 +1,170 @@
+import { setTimeout } from 'node:timers/promises'
+import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
+import { createFactStore } from './clickhouse/fact-store.ts'
+import type { FactEngine } from './clickhouse/fact-engine.ts'
+import { createSeriesSource } from './clickhouse/series-source.ts'
+import type { Config } from './config.ts'
+import { createAttemptStore } from './database/attempt-store.ts'
+import { createBatchStore } from './database/batch-store.ts'
+import { createChannelStore } from './database/channel-store.ts'
+import type { ControlDatabase } from './database/database.ts'
+import { expireDelivery } from './database/dead-letter-expiry.ts'
+import { createDeadLetterStore } from './database/dead-letter-store.ts'
+import { createKeyStore } from './database/key-store.ts'
+import { createLaneStore } from './database/lane-store.ts'
+import { enqueueExports, withdrawExports } from './database/outbox.ts'
+import { createProjectStore } from './database/project-store.ts'
+import { createResultStore } from './database/result-store.ts'
+import { createChannelManager } from './delivery/manage-channels.ts'
+import { checkMessageSize } from './delivery/message.ts'
+import type { AnyRoute } from './http/route.ts'
+import { attemptsRoute } from './http/routes/attempts.ts'
+import { channelRoutes } from './http/routes/channel.ts'
+import { channelsRoutes } from './http/routes/channels.ts'
+import { deadLettersRoute } from './http/routes/dead-letters.ts'
+import { ingestRoute } from './http/routes/ingest.ts'
+import { keyRoutes } from './http/routes/key.ts'
+import { keysRoutes } from './http/routes/keys.ts'
+import { projectRoutes } from './http/routes/project.ts'
+import { projectsRoutes } from './http/routes/projects.ts'
+import { queryRangeRoute } from './http/routes/query-range.ts'
+import { rollbackRoute } from './http/routes/rollback.ts'
+import { createIngest, type Ingest } from './ingest/ingest.ts'
+import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
+import { createRunRangeQuery } from './metrics/run-range-query.ts'
+import type { Clock } from './platform/clock.ts'
+import { randomId } from './platform/ids.ts'
+import type { Logger } from './platform/logger.ts'
+import { createDeliveryWorker, type DeliveryWorker } from './processes/delivery-worker.ts'
+import type { Chore } from './processes/housekeeper.ts'
+import { createAccess, type Access } from './projects/access.ts'
+import { createKeys, type Keys } from './projects/keys.ts'
+import { createProjects } from './projects/projects.ts'
+import { createAddressGuard } from './webhooks/address-guard.ts'
+import { createWebhookEndpoint, type WebhookEndpoint } from './webhooks/endpoint.ts'
+import { createWebhookSecret } from './webhooks/signature.ts'
+
+/** The engines that a process works with. */
+export interface Engines {
+  readonly facts: FactEngine
+  readonly db: ControlDatabase
+  /** True while no other instance can share the engines, because they are embedded. */
+  readonly isSoleInstance: boolean
+}
+
+/** The parts of the service, wired but not started. */
+export interface Composition {
+  readonly access: Access
+  readonly keys: Keys
+  readonly routes: readonly AnyRoute[]
+  readonly ingest: Ingest
+  readonly cache: RunningResultCache
+  readonly worker: DeliveryWorker
+  readonly endpoint: WebhookEndpoint
+  readonly chores: readonly Chore[]
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** How long a repeated batch id is recognised (IN-2). */
+const BATCH_MEMORY_MS = 30 * DAY_MS
+const LEASE_MS = 15_000
+/** The deadline of a receiver (interface, section 8). */
+const ACKNOWLEDGE_WITHIN_MS = 5000
+
+/** Wires domain and edges together; the only place that knows both. */
+export function compose(config: Config, engines: Engines, clock: Clock, log: Logger): Composition {
+  const { facts, db, isSoleInstance } = engines
+  const instance = randomId()
+  const cacheDefaults = {
+    ttlSeconds: config.cacheTtlSeconds,
+    refreshTtlSeconds: config.cacheRefreshTtlSeconds,
+  }
+
+  const factStore = createFactStore(facts)
+  const projects = createProjects({
+    store: createProjectStore(db),
+    clock,
+    eraseData: ({ id }) => factStore.dropProject(id),
+  })
+  const keys = createKeys({ store: createKeyStore(db), clock, log })
+  const cache = createResultCache({
+    store: createResultStore(db),
+    clock,
+    log,
+    limits: { memoryBytesMax: config.cacheMemoryBytes },
+  })
+
+  const guard = createAddressGuard({ allowedCidrs: config.webhookAllowedCidrs })
+  const endpoint = createWebhookEndpoint(guard, clock)
+  const worker = createDeliveryWorker(
+    {
+      lanes: createLaneStore(db),
+      endpoint,
+      clock,
+      random: Math.random,
+      leaseMs: LEASE_MS,
+      timeoutMs: ACKNOWLEDGE_WITHIN_MS,
+    },
+    { owner: instance, concurrency: config.webhookConcurrency, log },
+  )
+  // Without the role, this process only enqueues; the workers find it in their next sweep.
+  const wake = config.roles.includes('worker') ? worker.wake : () => undefined
+  const channels = createChannelManager({
+    store: createChannelStore(db),
+    guard,
+    clock,
+    createSecret: createWebhookSecret,
+    wake,
+  })
+
+  const ingest = createIngest({
+    facts: factStore,
+    batches: createBatchStore(db, { enqueueExports, withdrawExports }),
+    versions: projects,
+    instance,
+    isSoleInstance,
+    clock,
+    log,
+    limits: DEFAULT_INGEST_LIMITS,
+    newBatchId: randomId,
+    checkExport: checkMessageSize,
+    onEnqueued: wake,
+    sleep: (ms) => setTimeout(ms),
+  })
+  const runRangeQuery = createRunRangeQuery({ source: createSeriesSource(facts), cache, clock })
+
+  return {
+    access: createAccess({ keys, projects }),
+    keys,
+    ingest,
+    cache,
+    worker,
+    endpoint,
+    routes: [
+      queryRangeRoute({ runRangeQuery, cacheDefaults }),
+      ingestRoute(ingest),
+      rollbackRoute(ingest),
+      ...projectsRoutes(projects),
+      ...projectRoutes(projects),
+      ...keysRoutes({ keys, projects }),
+      ...keyRoutes({ keys, projects }),
+      ...channelsRoutes(channels),
+      ...channelRoutes(channels),
+      attemptsRoute(channels, createAttemptStore(db)),
+      deadLettersRoute(createDeadLetterStore(db), clock),
+    ],
+    chores: [
+      {
+        name: 'expire delivery history',
+        everyMs: MINUTE_MS,
+        run: (signal) => expireDelivery(db, clock.now(), signal),
+      },
+      { name: 'expire batch ids', everyMs: 10 * MINUTE_MS, run: () => ingest.expire(BATCH_MEMORY_MS) },
+      ...(isSoleInstance
+        ? []
+        : [{ name: 'recover ingest', everyMs: MINUTE_MS, run: () => ingest.recover().then(() => 0) }]),
+    ],
+  }
+}

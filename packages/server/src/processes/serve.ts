@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify'
+import { compose, type Composition } from '../compose.ts'
+import { redactConfig, type Config } from '../config.ts'
+import { buildApp } from '../http/app.ts'
+import { systemClock } from '../platform/clock.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { createLogger, type Logger } from '../platform/logger.ts'
+import { createHousekeeper } from './housekeeper.ts'
+import { openEngines, type OpenEngines } from './open-engines.ts'
+import { shutDown, type Phase } from './shutdown.ts'
+
+/** A running service. */
+export interface RunningService {
+  /** Where it listens, e.g. `http://127.0.0.1:8080`; empty when this process does not have the role `api`. */
+  readonly address: string
+  /** The administrator key, only at the start that made it (AU-4). */
+  readonly administratorKey: string | null
+  /** An orderly stop: answers what was asked, stores what was accepted, gives leases back. Never throws. */
+  stop(): Promise<void>
+}
+
+const CLOCK = systemClock
+const DRAIN_MS = 10_000
+/** A running attempt may take its five seconds, and be settled. */
+const WORKER_STOP_MS = 8000
+
+/** Starts the roles that the configuration names. Throws an error that says what to do; then nothing stays open. */
+export async function serve(config: Config): Promise<RunningService> {
+  const log = createLogger({
+    level: config.logLevel,
+    isPretty: config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY),
+  })
+  log.info(redactConfig(config), 'service.starting')
+  const engines = await openEngines(config, log)
+  const closing: Phase[] = [...engines.closing]
+  try {
+    const parts = compose(config, { ...engines, db: engines.database.db }, CLOCK, log)
+    const supplied = config.administratorKey === '' ? undefined : config.administratorKey
+    const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
+    await parts.ingest.recover()
+    closing.unshift(...startBackground(config, parts, log))
+    let address = ''
+    if (config.roles.includes('api')) {
+      const app = await startApi(config, parts, engines, log)
+      closing.unshift({ name: 'answer what was asked', timeoutMs: DRAIN_MS, run: () => app.close() })
+      address = app.listeningOrigin
+    }
+    log.info({ address }, 'service.ready')
+    return { address, administratorKey, stop: () => shutDown(closing, CLOCK, log) }
+  } catch (error) {
+    await shutDown(closing, CLOCK, log)
+    throw error
+  }
+}
+
+function startBackground(config: Config, parts: Composition, log: Logger): readonly Phase[] {
+  const phases: Phase[] = [
+    { name: 'store what was accepted', timeoutMs: DRAIN_MS, run: parts.ingest.stop },
+    { name: 'settle the cache', timeoutMs: DRAIN_MS, run: parts.cache.settled },
+  ]
+  if (config.roles.includes('housekeeper')) {
+    const housekeeper = createHousekeeper(parts.chores, log)
+    housekeeper.start()
+    phases.unshift({ name: 'stop the housekeeper', timeoutMs: DRAIN_MS, run: housekeeper.stop })
+  }
+  if (config.roles.includes('worker')) {
+    parts.worker.start()
+    phases.push({ name: 'stop delivering', timeoutMs: WORKER_STOP_MS, run: parts.worker.stop })
+  }
+  phases.push({ name: 'close connections to receivers', timeoutMs: 1000, run: parts.endpoint.close })
+  return phases
+}
+
+async function startApi(
+  config: Config,
+  parts: Composition,
+  engines: OpenEngines,
+  log: Logger,
+): Promise<FastifyInstance> {
+  const app = await buildApp({
+    log,
+    access: parts.access,
+    routes: parts.routes,
+    bodyLimitBytes: config.bodyLimitBytes,
+    checkReady: async () => {
+      await engines.database.ping()
+      await engines.facts.ping()
+    },
+  })
+  try {
+    await app.listen({ host: config.host, port: config.port })
+    return app
+  } catch (error) {
+    await app.close()
+    throw explainListen(error, config)
+  }
+}
+
+function explainListen(error: unknown, { host, port }: Config): unknown {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program listens there; stop it or choose another port with MILLRACE_PORT or --port',
+    EACCES:
+      'this user may not; ports below 1024 need more rights, choose another with MILLRACE_PORT or --port',
+    EADDRNOTAVAIL: 'this machine has no such address; set MILLRACE_HOST to one that it has',
+    ENOTFOUND: 'this name cannot be resolved; set MILLRACE_HOST to an address of this machine',
+  }
+  const reason = reasons[(error as NodeJS.ErrnoException).code ?? '']
+  if (reason === undefined) return error
+  return new ServiceError('failed_precondition', `cannot listen on ${host}:${port}: ${reason}`, {
+    cause: error,
+  })
+}
