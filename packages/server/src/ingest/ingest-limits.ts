@@ -1,3 +1,5 @@
+import { MAX_MESSAGE_BYTES } from '../delivery/message.ts'
+
 /** Limits of ingest (IN-5). What exists already never breaks by them; what would be new is refused. */
 export interface IngestLimits {
   readonly maxRecordsPerBatch: number
@@ -5,6 +7,8 @@ export interface IngestLimits {
   readonly maxSeriesPerMetric: number
   readonly maxLabelsPerSeries: number
   readonly maxLabelValueLength: number
+  /** Size of one export's `data`. */
+  readonly maxExportBytes: number
   readonly maxEventLogs: number
   readonly maxAttributesPerEventLog: number
   /** Bytes of accepted, not yet stored bodies in this process; beyond it senders are asked to wait. */
@@ -21,6 +25,7 @@ export const DEFAULT_INGEST_LIMITS: IngestLimits = {
   maxSeriesPerMetric: 100_000,
   maxLabelsPerSeries: 32,
   maxLabelValueLength: 1024,
+  maxExportBytes: MAX_MESSAGE_BYTES,
   maxEventLogs: 1000,
   maxAttributesPerEventLog: 500,
   maxWaitingBytes: 128 * 1024 * 1024,

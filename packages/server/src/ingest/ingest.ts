@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { IngestAnswer, RollbackAnswer } from '@millrace/contract'
-import type { ExportedMessage } from '../delivery/message.ts'
 import type { Logger } from '../platform/logger.ts'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
@@ -50,8 +49,6 @@ export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineA
   readonly newBatchId: () => string
   /** No other instance shares the engines, so whatever is unfinished at start was left by a dead one. */
   readonly isSoleInstance: boolean
-  /** Throws `invalid_argument` for a message that delivery could never send. */
-  readonly checkExport?: (message: ExportedMessage) => void
   /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
   readonly onEnqueued?: () => void
 }
@@ -133,8 +130,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     }
 
     async function store(target: ProjectVersion): Promise<BatchOutcome> {
-      const checkExport = dependencies.checkExport ?? (() => undefined)
-      const batch = await validateBatch(sent.records, { version, catalog, limits, checkExport })
+      const batch = await validateBatch(sent.records, { version, catalog, limits })
       await turn.reached
       const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
       const bytes = request.body.byteLength

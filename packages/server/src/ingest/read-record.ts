@@ -54,7 +54,9 @@ export function readPosition(record: WireRecord): number | null {
 }
 
 /** The bytes of an export's payload, as they were sent (DL-1). */
-export function readExportData(record: WireRecord, sent: SentRecord): Uint8Array {
+export function readExportData(record: WireRecord, sent: SentRecord, maxBytes: number): Uint8Array {
   if (record['data'] === undefined) throw new RecordFault('data', 'is required')
-  return Buffer.from(sent.written('data'), 'utf8')
+  const data = Buffer.from(sent.written('data'), 'utf8')
+  if (data.byteLength <= maxBytes) return data
+  throw new RecordFault('data', `has ${data.byteLength} bytes; at most ${maxBytes} are allowed in an export`)
 }

@@ -18,8 +18,6 @@ interface Validation {
   readonly version: number
   readonly catalog: SeriesCatalog
   readonly limits: IngestLimits
-  /** Refuses a message that delivery could never send; throws ServiceError. */
-  readonly checkExport: (message: ExportedMessage) => void
 }
 
 /** Checks every record and sorts them by what becomes of them. Throws `invalid_argument` with the first faults by index (IN-2). */
@@ -77,9 +75,7 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
       addEvent(batch.events, readEvent(record, sent, index))
       return
     case 'export': {
-      const message = readExport(record, sent, context.version)
-      context.checkExport(message)
-      batch.exports.push(message)
+      batch.exports.push(readExport(record, sent, context))
       return
     }
     default:
@@ -107,7 +103,7 @@ function addEvent(events: Map<string, EventRow[]>, row: EventRow): void {
   else events.set(row.name, [row])
 }
 
-function readExport(record: WireRecord, sent: SentRecord, version: number): ExportedMessage {
+function readExport(record: WireRecord, sent: SentRecord, { version, limits }: Validation): ExportedMessage {
   const { chain, blockNumber, timestampMicros } = readPlace(record)
   return {
     channel: readRoutingName(record['channel'], 'channel'),
@@ -117,7 +113,7 @@ function readExport(record: WireRecord, sent: SentRecord, version: number): Expo
     position: readPosition(record),
     timestampMicros,
     version,
-    data: readExportData(record, sent),
+    data: readExportData(record, sent, limits.maxExportBytes),
   }
 }
 
