@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { compose, type Composition } from '../compose.ts'
 import { redactConfig, type Config } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -76,7 +75,7 @@ async function startApi(
   parts: Composition,
   engines: OpenEngines,
   log: Logger,
-): Promise<FastifyInstance> {
+): ReturnType<typeof buildApp> {
   const app = await buildApp({
     log,
     access: parts.access,
