@@ -23,7 +23,10 @@ describe('names and sizes', () => {
   it('exports no manager, service, implementation or helper', () => {
     const faults = sources.flatMap(({ path, exports }) =>
       exports
-        .filter((name) => name !== THE_SERVICE && /(Manager|Service|Impl|Helpers?|Utils?)$/.test(name))
+        .filter(
+          (name) =>
+            name !== THE_SERVICE && /^([A-Z]\w*|create\w*)(Manager|Service|Impl|Helpers?|Utils?)$/.test(name),
+        )
         .map((name) => `${path}: ${name}`),
     )
     expect(faults).toEqual([])
