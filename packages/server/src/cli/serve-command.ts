@@ -11,7 +11,7 @@ export function serveCommand(): Command {
       const { serve } = await import('../processes/serve.ts')
       await untilStopped(async () => {
         const service = await serve(loadConfig(overridesOf(options)))
-        if (service.address !== null) printLine(`Millrace listens on ${service.address}`)
+        if (service.address !== '') printLine(`Millrace listens on ${service.address}`)
         if (service.administratorKey !== null) {
           printLine(`Administrator key, shown this once: ${service.administratorKey}`)
         }

@@ -26,7 +26,7 @@ export function startCommand(): Command {
     .option('--shift-to-now', 'move the recording in time so that its last log is now')
     .option('--receiver-port <port>', 'port of the local webhook receiver', parseCount, 8081)
     .addHelpText('after', EXAMPLES)
-  return withService(command, 'warn').action((options: StartOptions) => runStart(options))
+  return withService(command, 'error').action((options: StartOptions) => runStart(options))
 }
 
 const EXAMPLES = `

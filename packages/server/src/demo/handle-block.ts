@@ -13,7 +13,7 @@ const refusedTransfer = Exporter.register('large_transfer', CHANNELS.refused)
 
 const UNKNOWN_TOKEN: Token = { symbol: '', decimals: 18, largeUnits: Infinity }
 /** Of so many large transfers one goes to the refusing channel too, chosen by its transaction's hash. */
-const REFUSED_ONE_IN = 8
+const REFUSED_ONE_IN = 32
 
 /** Emits the metrics, events and exports of one block: what a processor's author writes. */
 export function handleBlock(

@@ -18,7 +18,7 @@ export const LBTC = '0x8236a87084f8b84306f72007f36f2618a5634494'
 
 /** Tokens by address. The decimals were read from the contracts. */
 export const TOKENS: ReadonlyMap<string, Token> = new Map([
-  [SIMULATED_TOKEN, { symbol: 'DEMO', decimals: 18, largeUnits: 40_000 }],
+  [SIMULATED_TOKEN, { symbol: 'DEMO', decimals: 18, largeUnits: 80_000 }],
   [LBTC, { symbol: 'LBTC', decimals: 8, largeUnits: 50 }],
   ['0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', { symbol: 'USDC', decimals: 6, largeUnits: 1_000_000 }],
   ['0xdac17f958d2ee523a2206206994597c13d831ec7', { symbol: 'USDT', decimals: 6, largeUnits: 1_000_000 }],

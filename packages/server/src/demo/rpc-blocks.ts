@@ -27,7 +27,7 @@ const REMEMBERED_BLOCKS = 128
  * remembered hashes are compared with the node's; where they differ, the chain was reorganised and is rolled back.
  */
 export async function* rpcBlocks(options: RpcOptions): AsyncGenerator<Step> {
-  const client = createPublicClient({ transport: http(options.url, { batch: true, retryCount: 2 }) })
+  const client = createPublicClient({ transport: http(options.url, { batch: true, retryCount: 0 }) })
   const persistently = <T>(work: () => Promise<T>) => persist(work, options)
   const chain = String(await persistently(() => client.getChainId()))
   const contract = options.contract ?? (chain === '1' ? LBTC : null)
@@ -40,6 +40,7 @@ export async function* rpcBlocks(options: RpcOptions): AsyncGenerator<Step> {
   let next = Math.max((remembered.at(-1)?.number ?? -1) + 1, start)
   const first = next
   let rangeBlocks = FIRST_RANGE_BLOCKS
+  let mostRangeBlocks = MOST_RANGE_BLOCKS
   let isCurrent = false
 
   for (;;) {
@@ -62,10 +63,11 @@ export async function* rpcBlocks(options: RpcOptions): AsyncGenerator<Step> {
       for (const block of range.blocks) yield { kind: 'block', block }
       remembered = [...remembered, ...range.known].slice(-REMEMBERED_BLOCKS)
       next = to + 1
-      rangeBlocks = Math.min(MOST_RANGE_BLOCKS, rangeBlocks * 2)
+      rangeBlocks = Math.min(mostRangeBlocks, rangeBlocks * 2)
       yield { kind: 'progress', done: to - first + 1, total: latest - first + 1 }
     } catch (error) {
       // Nodes limit a range by blocks or by logs, each in its own words; a smaller one works in the end.
+      mostRangeBlocks = Math.max(1, rangeBlocks - 1)
       rangeBlocks = Math.max(1, Math.floor(rangeBlocks / 4))
       options.onTrouble(messageOf(error))
       await options.wait(1000)

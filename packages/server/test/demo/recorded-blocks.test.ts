@@ -84,13 +84,14 @@ describe('a recording', () => {
   })
 })
 
-if (existsSync(RECORDING)) {
-  it('replays the real recording with the transfers and swaps that its description counts', async () => {
-    const { lines } = await surveyRecording(RECORDING)
-    const source = recordedBlocks({ path: RECORDING, shiftSeconds: 0, lines, known: new Map() })
+it.each([RECORDING].filter((path) => existsSync(path)))(
+  'replays the real recording with the transfers and swaps that its description counts',
+  async (path) => {
+    const { lines } = await surveyRecording(path)
+    const source = recordedBlocks({ path, shiftSeconds: 0, lines, known: new Map() })
     const events = applySteps(await takeUntil(source, isCurrent)).flatMap((block) => block.events)
     expect(lines).toBe(36_776)
     expect(events.filter(({ kind }) => kind === 'transfer').length).toBe(17_624)
     expect(events.filter(({ kind }) => kind === 'swap').length).toBe(6_766)
-  })
-}
+  },
+)

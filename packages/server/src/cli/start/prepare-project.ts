@@ -61,7 +61,6 @@ const CHANNEL_PATH = `/webhook/channels/${PROJECT_ADDRESS}`
 
 /** What is given up early, so that the first dead letter is there within seconds. */
 const IMPATIENT: Partial<ChannelCreation> = {
-  maxBatchMessages: 10,
   backoff: { initialMs: 250, capMs: 1000 },
   deadLetter: { ageMs: 500, attempts: 2 },
 }

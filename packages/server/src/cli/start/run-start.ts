@@ -26,7 +26,7 @@ export async function runStart(options: StartOptions): Promise<void> {
       progress.line(`\nAdministrator key, shown this once:\n  ${service.administratorKey}\n`)
     }
     let demo: Demo | null = null
-    if (options.demo && service.address !== null) {
+    if (options.demo && service.address !== '') {
       const key = service.administratorKey ?? (config.administratorKey || null)
       demo = await startDemoOf(options, config, service.address, key, progress)
     }
