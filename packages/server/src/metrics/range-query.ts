@@ -29,14 +29,29 @@ export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
 }
 
 /**
- * The cache key of a query: its meaning, relative times as written, without the cache policy (CA-1). Fields stand in
- * the order of the schema, so that the order in which a client sent them does not matter.
+ * The cache key of a query: its meaning, relative times as written, without the cache policy (CA-1). Neither the
+ * order of fields and labels matters nor whether a default was sent or left out.
  */
 export function rangeQueryKey(query: RangeQuery, projectId: number, version: number): string {
-  return JSON.stringify(['query_range', projectId, version, { ...query, version: 0 }], sortedLabels)
+  const { timeRange, samplesLimit, samplesOffset } = query
+  return JSON.stringify([
+    'query_range',
+    projectId,
+    version,
+    timeRange,
+    samplesLimit,
+    samplesOffset,
+    query.queries.map((each) => [
+      each.query ?? '',
+      Object.entries(each.labelSelector ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      each.aggregate ? [each.aggregate.op ?? '', each.aggregate.grouping ?? []] : null,
+      ...namedKey(each),
+    ]),
+    query.formulas.map((each) => [each.expression ?? '', ...namedKey(each)]),
+  ])
 }
 
-function sortedLabels(name: string, value: unknown): unknown {
-  if (name !== 'labelSelector' || typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+function namedKey({ alias, id, disabled, functions }: MetricQuery | MetricFormula): readonly unknown[] {
+  const calls = functions?.map(({ name, arguments: given }) => [name ?? '', given ?? []])
+  return [alias ?? null, id ?? null, disabled ?? false, calls ?? []]
 }

@@ -1,0 +1,42 @@
+import { QueryInstantAnswer, QueryInstantRequest } from '@millrace/contract'
+import { parseCachePolicy } from '../../cache/parse-policy.ts'
+import { parseRangeQuery } from '../../metrics/range-query.ts'
+import { defineRoute, type AnyRoute } from '../route.ts'
+import {
+  interfaceStatsToWire,
+  seriesToWire,
+  statsToWire,
+  type QueryRangeRouteDependencies,
+} from './query-range.ts'
+
+/** `POST /metrics/{owner}/{project}/query` (MQ-10): a range query of one point, at `time` to the second. */
+export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRouteDependencies): AnyRoute {
+  return defineRoute({
+    method: 'POST',
+    path: '/metrics/:owner/:project/query',
+    permission: 'read',
+    isPublicReadable: true,
+    summary: 'The values of metrics at one time.',
+    tag: 'metrics',
+    body: QueryInstantRequest,
+    answer: QueryInstantAnswer,
+    handle: async ({ body, project, signal, isInterfacePrefix }): Promise<QueryInstantAnswer> => {
+      const { time = 'now', timezone, cachePolicy, ...queries } = body
+      const timeRange = { start: time, end: time, step: 1, ...(timezone === undefined ? {} : { timezone }) }
+      const query = parseRangeQuery({ ...queries, timeRange })
+      const policy = parseCachePolicy(cachePolicy, cacheDefaults)
+      const { answer, stats } = await runRangeQuery(project, query, policy, signal)
+      const timestamps = answer.timestampsSeconds.map(String)
+      return {
+        results: answer.results.map(({ id, alias, error, series }) => ({
+          ...(id === null ? {} : { id }),
+          ...(alias === null ? {} : { alias }),
+          ...(error === null ? { sample: series.map((each) => seriesToWire(each, timestamps)) } : { error }),
+          computeStats: statsToWire(stats),
+        })),
+        warnings: [...answer.warnings],
+        ...(isInterfacePrefix ? { compute_stats: interfaceStatsToWire(stats) } : {}),
+      }
+    },
+  })
+}
