@@ -142,7 +142,7 @@ describe.each(controlDatabases)('management over HTTP on $name', ({ open }) => {
     const as = (...[method, path, body]: Parameters<typeof call>) =>
       call(method, path, body, ownerAdministrator)
     expect((await as('GET', '/projects')).body['projects']).toHaveLength(2)
-    expect((await as('POST', '/projects', { owner: 'acme', name: 'new-one' })).status).toBe(200)
+    expect((await as('POST', '/projects', { owner: 'acme', name: 'new-one' })).status).toBe(201)
     expect((await as('POST', '/projects', { owner: 'other', name: 'new-one' })).status).toBe(403)
     expect((await as('DELETE', '/projects/other/dex')).status).toBe(403)
     expect((await as('DELETE', '/projects/other/none')).status).toBe(403)

@@ -36,6 +36,7 @@ export function keysRoutes({ keys, projects }: KeyRouteDependencies): readonly A
       tag: 'management',
       body: KeyCreation,
       answer: KeyCreated,
+      status: 201,
       handle: async ({ body, key }) => {
         const manager = managerOfKeys(key)
         const owner = ofOwner(manager, body.owner ?? manager.owner)

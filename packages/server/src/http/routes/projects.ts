@@ -28,6 +28,7 @@ export function projectsRoutes(projects: Projects): readonly AnyRoute[] {
       tag: 'management',
       body: ProjectCreation,
       answer: ProjectView,
+      status: 201,
       handle: async ({ body, key }) => {
         if (key?.projectIds) {
           throw new ServiceError(
