@@ -3,6 +3,7 @@ import { projectsMigration } from './migrations/0001-projects.ts'
 import { ingestMigration } from './migrations/0002-ingest.ts'
 import { deliveryMigration } from './migrations/0003-delivery.ts'
 import { cacheMigration } from './migrations/0004-cache.ts'
+import { analyticsMigration } from './migrations/0005-analytics.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -10,4 +11,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   ingestMigration,
   deliveryMigration,
   cacheMigration,
+  analyticsMigration,
 ]

@@ -1,0 +1,85 @@
+import { invalidArgument } from '../platform/errors.ts'
+import type { AllowedFunctions } from './allowed-functions.ts'
+import { checkSyntaxTree } from './check-syntax-tree.ts'
+import type { SqlEngine, SqlParameters } from './sql-engine.ts'
+import { readSyntaxTree, type SyntaxNode } from './syntax-tree.ts'
+
+/** A statement that may run. */
+export interface AdmittedStatement {
+  readonly sql: string
+  /** Equal for statements that mean the same (CA-1). */
+  readonly canonical: string
+  /** A query runs wrapped, so that its text cannot become anything else; the others run in their canonical form. */
+  readonly isWrapped: boolean
+  /** Its rows speak of the engine's insides. */
+  readonly isExplain: boolean
+}
+
+const CHARACTERS_MAX = 200_000
+const CATALOGUE_STATEMENT = /^(show|describe|desc|exists)\b(?!\s*\()/i
+
+/** The statements about tables that are allowed, as the engine itself writes them. */
+const CATALOGUE_FORMS = [
+  /^SHOW (FULL )?TABLES( (NOT )?I?LIKE '(?:\\.|[^'\\])*')?( LIMIT \d+)?$/,
+  /^DESCRIBE TABLE (`(?:[^`\\])+`|[A-Za-z_][A-Za-z0-9_]*)$/,
+  /^EXISTS TABLE (`(?:[^`\\])+`|[A-Za-z_][A-Za-z0-9_]*)$/,
+]
+
+/**
+ * Admits one SELECT-like statement (SQ-1, SQ-2). The engine's parser says what the statement is: nothing is concluded
+ * from its text but which of two questions the parser is asked.
+ */
+export async function admitStatement(
+  engine: SqlEngine,
+  functions: AllowedFunctions,
+  given: string,
+  parameters: SqlParameters,
+): Promise<AdmittedStatement> {
+  const sql = given.replace(/[\s;]+$/, '')
+  if (sql.trim() === '') throw invalidArgument('sqlQuery.sql must be a statement')
+  if (sql.length > CHARACTERS_MAX) {
+    throw invalidArgument(`sqlQuery.sql has ${sql.length} characters; at most ${CHARACTERS_MAX} are allowed`)
+  }
+  if (CATALOGUE_STATEMENT.test(sql.trimStart())) return admitCatalogueStatement(engine, sql)
+  const { tree, canonical } = await engine.parseWrapped(sql, parameters)
+  checkNames(canonical)
+  return { sql, canonical, isWrapped: true, ...checkSyntaxTree(readTree(tree), functions) }
+}
+
+async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<AdmittedStatement> {
+  const canonical = await engine.canonical(sql)
+  if (!CATALOGUE_FORMS.some((form) => form.test(canonical))) {
+    throw invalidArgument(
+      'sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed',
+    )
+  }
+  return { sql: canonical, canonical, isWrapped: false, isExplain: false }
+}
+
+function readTree(lines: readonly string[]): SyntaxNode {
+  try {
+    return readSyntaxTree(lines)
+  } catch (cause) {
+    throw invalidArgument(
+      `sqlQuery.sql cannot be checked (${(cause as Error).message}); write it in a simpler way`,
+    )
+  }
+}
+
+/**
+ * The lines of the tree hold names as they are, so a name with a line break could pretend to be nodes. The canonical
+ * text has them escaped; names with escapes are refused there. A placeholder for a name would escape this check.
+ */
+function checkNames(canonical: string): void {
+  for (const [token] of canonical.matchAll(
+    /'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\])*"|\{\w+:\s*Identifier\}/g,
+  )) {
+    if (token.startsWith('{'))
+      throw invalidArgument('sqlQuery.sql: placeholders of type Identifier are not allowed')
+    if (!token.startsWith("'") && token.includes('\\')) {
+      throw invalidArgument(
+        `sqlQuery.sql: the name ${token} is not allowed: it holds a control character, quote or backslash`,
+      )
+    }
+  }
+}

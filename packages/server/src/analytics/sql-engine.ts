@@ -1,0 +1,62 @@
+/** Whose data a statement reads: the views of one processor version. */
+export interface SqlScope {
+  readonly projectId: number
+  readonly version: number
+}
+
+/** Values of `{name:Type}` placeholders as the engine binds them. */
+export type SqlParameters = Readonly<Record<string, unknown>>
+
+/** A statement as the engine's own parser understands it. */
+export interface ParsedStatement {
+  /** The lines of `EXPLAIN AST`, one node each, indented by depth. */
+  readonly tree: readonly string[]
+  /** The statement as the engine itself would write it, on one line, without comments. */
+  readonly canonical: string
+}
+
+/** A function that the engine knows. */
+export interface EngineFunction {
+  readonly name: string
+  /** The function that an alias stands for; empty for others. */
+  readonly aliasTo: string
+  readonly isAggregate: boolean
+  /** The chapter of the manual; empty for most aliases. */
+  readonly category: string
+}
+
+/** Bounds of one execution (SQ-7). */
+export interface ExecutionLimits {
+  readonly timeoutMs: number
+  readonly memoryBytesMax: number
+  readonly rowsReadMax: number
+}
+
+/** Rows on their way: names and types of the columns as the engine gives them, then JSON arrays, one line a row. */
+export interface RowStream {
+  readonly names: readonly string[]
+  readonly types: readonly string[]
+  readonly lines: AsyncIterable<readonly Uint8Array[]>
+}
+
+/** What the SQL API needs of the fact engine. Every method throws `ServiceError` (ER-4). */
+export interface SqlEngine {
+  /** Parses `select * from (⏎…⏎)` around a statement, and runs nothing. Positions in errors are those of the statement. */
+  parseWrapped(sql: string, parameters: SqlParameters): Promise<ParsedStatement>
+  /** Writes a statement as the engine itself would. */
+  canonical(sql: string): Promise<string>
+  /** Every built-in function; not those that users or operators have defined. */
+  functions(): Promise<readonly EngineFunction[]>
+  /** Runs `select * from (⏎…⏎)` around an admitted statement. */
+  executeWrapped(sql: string, run: Execution): Promise<RowStream>
+  /** Runs an admitted statement as it is. */
+  execute(sql: string, run: Execution): Promise<RowStream>
+}
+
+/** One run of a statement. */
+export interface Execution {
+  readonly scope: SqlScope
+  readonly parameters: SqlParameters
+  readonly limits: ExecutionLimits
+  readonly signal: AbortSignal
+}

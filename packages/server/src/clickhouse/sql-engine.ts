@@ -1,0 +1,168 @@
+import type { Readable } from 'node:stream'
+import type { Execution, RowStream, SqlEngine, SqlParameters } from '../analytics/sql-engine.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { FactEngine } from './fact-engine.ts'
+import { quoteIdentifier, versionDatabases } from './layout.ts'
+import { readLines } from './read-lines.ts'
+
+const WRAPPER = 'select * from (\n'
+const EXPLAIN = 'explain ast '
+const PARSE_TIMEOUT_MS = 10_000
+
+/** What a user's statement runs under, whatever it says. `readonly` keeps it from changing any of it (SQ-2). */
+const SANDBOX = {
+  readonly: 1,
+  allow_ddl: 0,
+  allow_introspection_functions: 0,
+  max_ast_elements: 50_000,
+  max_ast_depth: 1000,
+  max_query_size: 1_000_000,
+} as const
+
+/** How values are written, so that none loses a digit and each can be told by its column's type (SQ-4). */
+const OUTPUT = {
+  date_time_output_format: 'iso',
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_decimals: 1,
+  output_format_json_quote_denormals: 0,
+  output_format_json_named_tuples_as_objects: 1,
+  max_block_size: 16_384,
+} as const
+
+/** The fact engine as the SQL API needs it. */
+export function createSqlEngine(engine: FactEngine): SqlEngine {
+  const known = new Set<string>()
+
+  /** The views of a version; the active one's database may not have been made yet. */
+  async function databaseOf({ projectId, version }: Execution['scope']): Promise<string> {
+    const name = versionDatabases(projectId, version).user
+    if (!known.has(name)) {
+      await engine.command(`create database if not exists ${quoteIdentifier(name)}`)
+      known.add(name)
+    }
+    return name
+  }
+
+  async function run(sql: string, { scope, parameters, limits, signal }: Execution): Promise<RowStream> {
+    const stream = await engine.stream(sql, 'JSONCompactEachRowWithNamesAndTypes', {
+      database: await databaseOf(scope),
+      parameters,
+      signal,
+      timeoutMs: limits.timeoutMs,
+      settings: {
+        ...OUTPUT,
+        ...SANDBOX,
+        max_memory_usage: limits.memoryBytesMax,
+        max_rows_to_read: limits.rowsReadMax,
+      },
+    })
+    return toRowStream(stream)
+  }
+
+  async function canonical(sql: string): Promise<string> {
+    const [row] = await engine.rows<{ text: string }>('select formatQuerySingleLine({sql:String}) as text', {
+      parameters: { sql },
+      timeoutMs: PARSE_TIMEOUT_MS,
+      settings: SANDBOX,
+    })
+    return row?.text ?? ''
+  }
+
+  async function tree(wrapped: string, parameters: SqlParameters): Promise<readonly string[]> {
+    const stream = await engine.stream(EXPLAIN + wrapped, null, {
+      parameters,
+      timeoutMs: PARSE_TIMEOUT_MS,
+      settings: SANDBOX,
+    })
+    const lines: string[] = []
+    for await (const batch of readLines(stream)) {
+      for (const line of batch) lines.push(Buffer.from(line).toString())
+    }
+    return lines
+  }
+
+  return {
+    canonical,
+    parseWrapped: async (sql, parameters) => {
+      const wrapped = wrap(sql)
+      const lines = await inPlace(EXPLAIN.length + WRAPPER.length, () => tree(wrapped, parameters))
+      return { tree: lines, canonical: await canonical(wrapped) }
+    },
+    functions: async () => {
+      const rows = await engine.rows<{
+        name: string
+        alias_to: string
+        is_aggregate: number
+        categories: string
+      }>(`select name, alias_to, is_aggregate, categories from system.functions where origin = 'System'`)
+      return rows.map((row) => ({
+        name: row.name,
+        aliasTo: row.alias_to,
+        isAggregate: row.is_aggregate === 1,
+        category: row.categories,
+      }))
+    },
+    executeWrapped: (sql, execution) => inPlace(WRAPPER.length, () => run(wrap(sql), execution)),
+    execute: run,
+  }
+}
+
+/** The line break before the parenthesis ends a comment that the statement may end with. */
+function wrap(sql: string): string {
+  return `${WRAPPER}${sql}\n)`
+}
+
+/** Puts the positions of errors back to where they are in the caller's own text. */
+async function inPlace<Result>(prefixLength: number, attempt: () => Promise<Result>): Promise<Result> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    throw new ServiceError(error.code, moveMessage(error.message, prefixLength), {
+      cause: error.cause,
+      details: error.details.map((detail) => moveDetail(detail, prefixLength)),
+      ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+    })
+  }
+}
+
+function moveMessage(message: string, prefixLength: number): string {
+  return message
+    .replace(/failed at position (\d+)/, (_, at: string) => `failed at position ${Number(at) - prefixLength}`)
+    .replace(/\(line (\d+), col/, (_, line: string) => `(line ${Math.max(1, Number(line) - 1)}, col`)
+    .replaceAll(/SELECT \* FROM \(\s*/gi, '')
+    .replace(/\n\)\n?(?=\.|\)|$)/, '')
+}
+
+function moveDetail(detail: unknown, prefixLength: number): unknown {
+  const place = detail as { position?: number; line?: number }
+  return {
+    ...place,
+    ...(place.position === undefined ? {} : { position: place.position - prefixLength }),
+    ...(place.line === undefined ? {} : { line: Math.max(1, place.line - 1) }),
+  }
+}
+
+async function toRowStream(stream: Readable): Promise<RowStream> {
+  const batches = readLines(stream)
+  const header: Uint8Array[] = []
+  const rest: Uint8Array[] = []
+  while (header.length < 2) {
+    const next = await batches.next()
+    if (next.done) break
+    for (const line of next.value) (header.length < 2 ? header : rest).push(line)
+  }
+  const [names = '[]', types = '[]'] = header.map((line) => Buffer.from(line).toString())
+  return {
+    names: JSON.parse(names) as string[],
+    types: JSON.parse(types) as string[],
+    lines: (async function* () {
+      try {
+        if (rest.length > 0) yield rest
+        yield* batches
+      } finally {
+        stream.destroy()
+      }
+    })(),
+  }
+}
