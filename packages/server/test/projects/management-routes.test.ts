@@ -80,7 +80,7 @@ describe.each(controlDatabases)('management over HTTP on $name', ({ open }) => {
   it('creates, shows, changes and deletes a project', async () => {
     const erc20 = { owner: 'demo', name: 'erc20', type: 'processor', isPublic: false, activeVersion: null }
     expect(await call('POST', '/projects', { owner: 'demo', name: 'erc20' })).toEqual({
-      status: 200,
+      status: 201,
       body: erc20,
     })
     expect((await call('POST', '/projects', { owner: 'demo', name: 'erc20' })).status).toBe(409)
