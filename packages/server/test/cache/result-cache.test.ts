@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseCachePolicy } from '../../src/cache/parse-policy.ts'
 import { createResultCache, type RunningResultCache } from '../../src/cache/result-cache.ts'
@@ -10,6 +11,8 @@ import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 const standard = parseCachePolicy({})
 const MINUTE = 60_000
 const DAY = 86_400_000
+const nothing = () => Promise.resolve(null)
+const done = () => Promise.resolve()
 
 describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   let database: TestDatabase
@@ -127,17 +130,51 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   it('goes on for those who wait when the caller who began it goes away', async () => {
+    // An empty store that answers at once, so that one turn of the event loop sees everybody waiting.
+    const patient = newCache({ read: nothing, write: done, touch: done, evict: done })
     const gate = Promise.withResolvers<never>()
-    const begun = Promise.withResolvers<void>()
-    const first = cache.through('key', standard, () => {
-      begun.resolve()
-      return gate.promise
-    })
-    await begun.promise
-    const others = [1, 2].map(() => cache.through('key', standard, count))
+    const first = patient.through('key', standard, () => gate.promise)
+    const others = [1, 2].map(() => patient.through('key', standard, count))
+    await setImmediate()
+    expect(computed).toBe(0)
     gate.reject(new ServiceError('cancelled', 'the caller went away'))
     await expect(first).rejects.toMatchObject({ code: 'cancelled' })
     expect((await Promise.all(others)).map((answer) => answer.value)).toEqual([{ n: 1 }, { n: 1 }])
+  })
+
+  it('begins no refresh while a forced computation runs, though an earlier one has ended (CA-4)', async () => {
+    const patient = newCache({ read: nothing, write: done, touch: done, evict: done })
+    const eager = parseCachePolicy({ cacheRefreshTtlSecs: 0 })
+    const gates = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const
+    await patient.through('key', standard, count)
+    clock.advance(1)
+    await patient.through('key', eager, () => gates[0].promise)
+    const forced = patient.through('key', parseCachePolicy({ forceRefresh: true }), () => gates[1].promise)
+    gates[0].resolve('renewed')
+    await setImmediate()
+    clock.advance(1)
+    const stale = await patient.through('key', eager, count)
+    expect(stale).toMatchObject({ value: 'renewed', stats: { isCached: true, isRefreshing: true } })
+    expect(computed).toBe(1)
+    gates[1].resolve('forced')
+    expect((await forced).value).toBe('forced')
+  })
+
+  it('notes the use of an answer, by the hour, for the choice of what to drop', async () => {
+    const lasting = parseCachePolicy({ cacheRefreshTtlSecs: 86_400 })
+    const usedAt = async () => {
+      await cache.settled()
+      return (await database.db.selectFrom('cached_result').select('used_at').executeTakeFirstOrThrow())
+        .used_at
+    }
+    const start = clock.now()
+    await cache.through('key', lasting, count)
+    clock.advance(3_599_999)
+    await cache.through('key', lasting, fail)
+    expect(await usedAt()).toBe(start)
+    clock.advance(1)
+    await cache.through('key', lasting, fail)
+    expect(await usedAt()).toBe(start + 3_600_000)
   })
 
   it('caches no error (CA-4)', async () => {
