@@ -15,7 +15,7 @@ import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
-import { createChannelManager } from './delivery/manage-channels.ts'
+import { createChannels } from './delivery/manage-channels.ts'
 import { checkMessageSize } from './delivery/message.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
@@ -111,7 +111,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   )
   // Without the role, this process only enqueues; the workers find it in their next sweep.
   const wake = config.roles.includes('worker') ? worker.wake : () => undefined
-  const channels = createChannelManager({
+  const channels = createChannels({
     store: createChannelStore(db),
     guard,
     clock,

@@ -30,7 +30,7 @@ export interface ChannelAnswer {
   readonly secret: string | null
 }
 
-export interface ManageChannelsDependencies {
+export interface ChannelsDependencies {
   readonly store: ChannelStore
   readonly guard: DestinationGuard
   readonly clock: Clock
@@ -40,7 +40,7 @@ export interface ManageChannelsDependencies {
 }
 
 /** The operator's side of channels. Every refusal names the field. */
-export interface ChannelManager {
+export interface Channels {
   list(projectId: number): Promise<readonly Channel[]>
   get(projectId: number, name: string): Promise<Channel>
   create(
@@ -53,7 +53,7 @@ export interface ChannelManager {
 }
 
 /** Creates the manager. */
-export function createChannelManager(dependencies: ManageChannelsDependencies): ChannelManager {
+export function createChannels(dependencies: ChannelsDependencies): Channels {
   const { store, guard, clock, createSecret, wake } = dependencies
 
   async function get(projectId: number, name: string): Promise<Channel> {

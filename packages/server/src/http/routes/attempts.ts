@@ -1,13 +1,13 @@
 import { AttemptList, AttemptQuery } from '@millrace/contract'
 import type { AttemptStore } from '../../delivery/attempt.ts'
-import type { ChannelManager } from '../../delivery/manage-channels.ts'
+import type { Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { CHANNEL_PATH, ChannelParams } from './channel.ts'
 
 const DEFAULT_LIMIT = 100
 
 /** `GET /webhook/channels/{owner}/{project}/{channel}/attempts` (DL-11). */
-export function attemptsRoute(channels: ChannelManager, attempts: AttemptStore): AnyRoute {
+export function attemptsRoute(channels: Channels, attempts: AttemptStore): AnyRoute {
   return defineRoute({
     method: 'GET',
     path: `${CHANNEL_PATH}/attempts`,

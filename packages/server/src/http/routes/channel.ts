@@ -1,6 +1,6 @@
 import { ChannelUpdate, ChannelView } from '@millrace/contract'
 import { Type } from 'typebox'
-import type { ChannelManager } from '../../delivery/manage-channels.ts'
+import type { Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { answerToWire, channelToWire } from './channels.ts'
 
@@ -9,7 +9,7 @@ export const CHANNEL_PATH = '/webhook/channels/:owner/:project/:channel'
 export const ChannelParams = Type.Object({ channel: Type.String() })
 
 /** `GET`, `PATCH` and `DELETE /webhook/channels/{owner}/{project}/{channel}`. */
-export function channelRoutes(channels: ChannelManager): readonly AnyRoute[] {
+export function channelRoutes(channels: Channels): readonly AnyRoute[] {
   const shared = { path: CHANNEL_PATH, params: ChannelParams, permission: 'admin', tag: 'webhook' } as const
   return [
     defineRoute({

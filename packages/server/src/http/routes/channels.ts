@@ -1,10 +1,10 @@
 import { ChannelCreation, ChannelList, ChannelView } from '@millrace/contract'
 import type { Channel } from '../../delivery/channel.ts'
-import type { ChannelAnswer, ChannelManager } from '../../delivery/manage-channels.ts'
+import type { ChannelAnswer, Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 
 /** `GET` and `POST /webhook/channels/{owner}/{project}`. */
-export function channelsRoutes(channels: ChannelManager): readonly AnyRoute[] {
+export function channelsRoutes(channels: Channels): readonly AnyRoute[] {
   const path = '/webhook/channels/:owner/:project'
   return [
     defineRoute({
