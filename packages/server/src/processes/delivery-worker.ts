@@ -38,6 +38,8 @@ export function createDeliveryWorker(
   let sweeping: Promise<void> | null = null
   let isSweepDue = false
   let wakeUps = 0
+  /** True when the last sweep took as many lanes as there were places. */
+  let mayMoreBeReady = false
 
   function schedule(): void {
     isSweepDue = true
@@ -58,6 +60,7 @@ export function createDeliveryWorker(
 
   async function sweep(): Promise<void> {
     const limit = concurrency - running.size
+    mayMoreBeReady = true
     if (limit <= 0) return
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
     const failingLimit = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
@@ -69,6 +72,7 @@ export function createDeliveryWorker(
       limit,
       failingLimit,
     })
+    mayMoreBeReady = lanes.length >= limit
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
   }
 
@@ -78,7 +82,7 @@ export function createDeliveryWorker(
     try {
       const left = await deliver(logged, lane, claimedAt, stopping.signal)
       // Whoever enqueued while the lane was held found it taken; whoever found no free place has one now.
-      isSweepWanted = left === 'more' || seen !== wakeUps || running.size >= concurrency
+      isSweepWanted = left === 'more' || seen !== wakeUps || mayMoreBeReady
     } catch (error) {
       // The lease runs out by itself, and the next owner goes on from what is stored.
       log.error({ err: error, channel: lane.channel, projectId: lane.projectId }, 'delivery.failed')

@@ -44,7 +44,7 @@ export function createAddressGuard({
     const addresses = await resolve(hostname)
     for (const { address } of addresses) {
       const reason = refuse(address)
-      if (reason !== null) throw new RefusedAddressError(`${hostname} leads to ${reason}`)
+      if (reason !== null) throw new RefusedAddressError(`${hostname} leads out of bounds: ${reason}`)
     }
     if (addresses.length === 0) throw new Error(`${hostname} has no address`)
     return addresses

@@ -1,0 +1,165 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createLaneStore } from '../../src/database/lane-store.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
+import { createDeliveryWorker } from '../../src/processes/delivery-worker.ts'
+import { createAddressGuard } from '../../src/webhooks/address-guard.ts'
+import { createWebhookEndpoint } from '../../src/webhooks/endpoint.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { createBench, exported, PROJECT_ID, type Bench, type Received } from './bench.ts'
+
+const WORKER = fileURLToPath(new URL('worker-process.ts', import.meta.url))
+
+describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
+  let database: TestDatabase
+  let bench: Bench
+  const closing: (() => unknown)[] = []
+
+  beforeEach(async () => {
+    database = await open()
+    bench = createBench(database)
+  })
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close()
+    await database.close()
+  })
+
+  /** A receiver on loopback that acknowledges unless `hold` says that it should never answer. */
+  async function startReceiver(hold: (count: number) => boolean = () => false) {
+    const received: Received[] = []
+    let count = 0
+    let heard = () => {}
+    const server = createServer((request, response) => {
+      const parts: Buffer[] = []
+      request.on('data', (part: Buffer) => parts.push(part))
+      request.on('end', () => {
+        received.push(...(JSON.parse(Buffer.concat(parts).toString()) as Received[]))
+        count += 1
+        if (!hold(count)) response.end()
+        heard()
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closing.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return {
+      received,
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      /** Resolves when at least `n` messages have arrived. */
+      async arrived(n: number): Promise<void> {
+        while (received.length < n) {
+          await new Promise<void>((resolve) => {
+            heard = resolve
+          })
+        }
+      },
+    }
+  }
+
+  function startWorker({ concurrency = 16, timeoutMs = 5000 } = {}) {
+    const endpoint = createWebhookEndpoint(createAddressGuard({ allowedCidrs: ['127.0.0.0/8'] }), systemClock)
+    const worker = createDeliveryWorker(
+      {
+        lanes: createLaneStore(database.db),
+        endpoint,
+        clock: { ...systemClock, now: () => bench.clock.now() },
+        random: () => 0,
+        leaseMs: 15_000,
+        timeoutMs,
+      },
+      { owner: 'in process', concurrency, log: silentLogger },
+    )
+    closing.push(async () => {
+      await worker.stop()
+      await endpoint.close()
+    })
+    return worker
+  }
+
+  async function configure(name: string, url: string): Promise<void> {
+    await bench.channels.create(PROJECT_ID, name, { url, secret: 'whsec_AAAA' }, bench.clock.now())
+  }
+
+  it('delivers what was enqueued as soon as it is woken (DL-7)', async () => {
+    const receiver = await startReceiver()
+    await configure('alerts', receiver.url)
+    const worker = startWorker()
+    await bench.enqueue(...Array.from({ length: 250 }, (_, n) => exported(n)))
+    worker.wake()
+    await worker.idle()
+    expect(receiver.received.map((message) => message.data)).toEqual(Array.from({ length: 250 }, (_, n) => n))
+    expect(await bench.pending()).toEqual([])
+  })
+
+  it('serves more channels than it has places, each in order (DL-9)', async () => {
+    const receiver = await startReceiver()
+    const worker = startWorker({ concurrency: 2 })
+    for (let n = 0; n < 12; n += 1) {
+      await configure(`channel ${n}`, receiver.url)
+      await bench.enqueue(exported(n, { channel: `channel ${n}` }), exported(-n, { channel: `channel ${n}` }))
+    }
+    worker.wake()
+    await worker.idle()
+    expect(receiver.received).toHaveLength(24)
+    expect(await bench.pending()).toEqual([])
+  })
+
+  it('delivers to the others while one endpoint hangs (DL-9)', async () => {
+    const hanging = await startReceiver(() => true)
+    const healthy = await startReceiver()
+    await configure('hanging', hanging.url)
+    await configure('healthy', healthy.url)
+    await bench.enqueue(exported(1, { channel: 'hanging' }), exported(2, { channel: 'healthy' }))
+    const worker = startWorker({ timeoutMs: 500 })
+    worker.wake()
+    await Promise.all([hanging.arrived(1), healthy.arrived(1)])
+    expect(healthy.received.map((message) => message.data)).toEqual([2])
+  })
+
+  it('ends running attempts when it stops, so the next worker doubles nothing (DL-6)', async () => {
+    const receiver = await startReceiver()
+    await configure('alerts', receiver.url)
+    await bench.enqueue(...Array.from({ length: 5000 }, (_, n) => exported(n, { blockNumber: n })))
+    const first = startWorker()
+    first.wake()
+    await receiver.arrived(100)
+    await first.stop()
+    const second = startWorker()
+    second.wake()
+    await second.idle()
+    expect(receiver.received.map((message) => message.data)).toEqual(
+      Array.from({ length: 5000 }, (_, n) => n),
+    )
+  })
+
+  it('loses nothing when it is killed in the middle of a request: the next one sends it again (DL-6)', async () => {
+    const receiver = await startReceiver((count) => count === 2)
+    await configure('alerts', receiver.url)
+    await bench.enqueue(...Array.from({ length: 300 }, (_, n) => exported(n)))
+    const child: ChildProcess = spawn(process.execPath, [WORKER, database.location], { stdio: 'inherit' })
+    closing.push(() => child.kill('SIGKILL'))
+    await receiver.arrived(200)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const worker = startWorker()
+    bench.clock.advance(Date.now() - bench.clock.now())
+    worker.wake()
+    await worker.idle()
+    expect(receiver.received, 'its lease holds').toHaveLength(200)
+    bench.clock.advance(20_000)
+    worker.wake()
+    await worker.idle()
+    const all = receiver.received.map((message) => message.data)
+    expect(new Set(all).size).toBe(300)
+    expect(all).toHaveLength(400)
+    expect(await bench.pending()).toEqual([])
+  })
+})
