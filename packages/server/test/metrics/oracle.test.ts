@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { oracle, type OracleFunction } from './oracle.ts'
 import { rangeQueries } from './range-queries.ts'
-import { storeSamples, testProject, type Sample } from './samples.ts'
+import { seriesKey, storeSamples, testProject, type Sample } from './samples.ts'
 
 const ZONES = [
   'UTC',
@@ -56,7 +56,12 @@ function makeSamples(metric: string, type: Sample['type'], isWhole: boolean): Sa
       const labels = { pool, chain: pool < 'c' ? '1' : '56' }
       const blockNumber = Math.floor(next() * 3)
       samples.push({
-        ...{ metric, type, labels, timestampMicros, blockNumber, ordinal },
+        metric,
+        type,
+        labels,
+        timestampMicros,
+        blockNumber,
+        ordinal,
         value: isWhole ? Math.round(value) : value,
       })
       // A third of the samples share their time with the next one.
@@ -120,12 +125,7 @@ describe('a range query on real samples', () => {
         const expected = oracle(samples, call, answer.timestampsSeconds, timezone)
         const result = answer.results[0]
         expect(result?.error).toBeNull()
-        const actual = new Map(
-          result?.series.map(({ labels, values }) => [
-            JSON.stringify(Object.entries(labels).toSorted()),
-            values,
-          ]),
-        )
+        const actual = new Map(result?.series.map(({ labels, values }) => [seriesKey(labels), values]))
         for (const [key, values] of expected) {
           const isEmpty = values.every((value) => value === null)
           const found = actual.get(key) ?? (isEmpty ? values : [])

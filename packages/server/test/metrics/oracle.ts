@@ -1,4 +1,4 @@
-import type { Sample } from './samples.ts'
+import { seriesKey, type Sample } from './samples.ts'
 
 /**
  * The rulings MQ-2, MQ-3, FN-1 to FN-4 in the slowest and plainest way: every window looks at every sample, and the
@@ -17,7 +17,7 @@ export function oracle(
   gridSeconds: readonly number[],
   zone: string,
 ): Map<string, (number | null)[]> {
-  const bySeries = Map.groupBy(samples, ({ labels }) => JSON.stringify(Object.entries(labels).toSorted()))
+  const bySeries = Map.groupBy(samples, ({ labels }) => seriesKey(labels))
   return new Map(
     [...bySeries].map(([key, members]) => {
       const values = valuesOf(members)

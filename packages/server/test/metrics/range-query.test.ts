@@ -19,7 +19,12 @@ function series(
   values: readonly (readonly [number, number])[],
 ): Sample[] {
   return values.map(([hours, value], ordinal) => ({
-    ...{ metric, type, labels, value, ordinal, blockNumber: ordinal },
+    metric,
+    type,
+    labels,
+    value,
+    ordinal,
+    blockNumber: ordinal,
     timestampMicros: Math.round((START + hours * HOUR) * 1e6),
   }))
 }
@@ -405,7 +410,12 @@ describe('a range query', () => {
     const from = (NOW - 31 * 86_400_000) * 1000
     const of = (metric: string, value: number) =>
       Array.from({ length: 31 * 24 * 6 }, (_, i) => ({
-        ...{ metric, type: 'gauge' as const, labels: {}, value, ordinal: i, blockNumber: i },
+        metric,
+        type: 'gauge' as const,
+        labels: {},
+        value,
+        ordinal: i,
+        blockNumber: i,
         timestampMicros: from + i * 10 * minute,
       }))
     await storeSamples(test.engine, days.id, [...of('mint_sum', 2), ...of('burn_sum', 1)])

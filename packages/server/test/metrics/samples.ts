@@ -13,6 +13,11 @@ export interface Sample {
   readonly value: number
 }
 
+/** A text that is equal for equal labels only. */
+export function seriesKey(labels: Readonly<Record<string, string>>): string {
+  return JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
 /** A project whose active version is 1. */
 export function testProject(id: number): Project {
   return { id, owner: 'test', name: `p${id}`, type: 'processor', isPublic: false, activeVersion: 1 }
@@ -30,7 +35,7 @@ export async function storeSamples(
   const ids = new Map<string, number>()
   const series: object[] = []
   const points = samples.map((sample) => {
-    const key = JSON.stringify([sample.metric, Object.entries(sample.labels).toSorted()])
+    const key = sample.metric + seriesKey(sample.labels)
     let id = ids.get(key)
     if (id === undefined) {
       id = ids.size + 1
