@@ -64,7 +64,7 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
     if (signal?.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
     const deadline = AbortSignal.timeout(timeoutMs + GRACE_MS)
     const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
-    const { stream, response_headers } = await (
+    const { stream, response_headers, http_status_code } = await (
       await client()
     ).exec({
       query: format === null ? sql : `${sql}\nformat ${format}`,
@@ -75,7 +75,10 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       },
       ...(options.parameters ? { query_params: { ...options.parameters } } : {}),
       abort_signal: stop,
+      // The client takes an error's name from the first capitals in parentheses, also from those of the statement.
+      ignore_error_response: true,
     })
+    if (http_status_code !== undefined && http_status_code >= 400) throw new Error(await readText(stream))
     const tag = response_headers['x-clickhouse-exception-tag']
     return follow(stream, typeof tag === 'string' ? tag : '', stop, signal)
   }
@@ -105,7 +108,7 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options
       const attempt = async (): Promise<void> => {
         const stop = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeoutMs + GRACE_MS)])
-        const { stream } = await (
+        const { stream, http_status_code } = await (
           await client()
         ).exec({
           query: insertStatement(insert),
@@ -117,8 +120,10 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
               : { insert_deduplication_token: insert.deduplicationToken, insert_deduplicate: 1 }),
           },
           abort_signal: stop,
+          ignore_error_response: true,
         })
-        await readText(stream)
+        const answer = await readText(stream)
+        if (http_status_code !== undefined && http_status_code >= 400) throw new Error(answer)
       }
       // With a token a second insert of the same bytes changes nothing; without one it might double them.
       if (insert.deduplicationToken !== undefined) await read(attempt, signal)

@@ -5,17 +5,13 @@ import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { eraseWhere, rollbackCondition } from './fact-store-erase.ts'
 import { prepareEvents } from './fact-store-events.ts'
-import { eventLine, eventLineColumns, POINT_COLUMNS, pointRow } from './fact-store-rows.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { prepareSeries } from './fact-store-series.ts'
 import { eventTable, quoteIdentifier, versionDatabases } from './layout.ts'
-import { splitByPartitions, type TimedLine } from './split-by-partitions.ts'
+import { writeBatches } from './fact-store-write.ts'
 
 /** Schemas of so many versions are remembered. */
 const MAX_SCHEMAS = 200
-/** Lines rendered in one go before other requests get their turn; about 10 ms. */
-const LINES_PER_TURN = 5000
-const INSERT_TIMEOUT_MS = 60_000
 
 /** Facts in ClickHouse, embedded or a server. */
 export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAULT_INGEST_LIMITS): FactStore {
@@ -53,13 +49,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       }
     },
 
-    write: async (version, batches) => {
-      const schema = await schemaOf(version)
-      const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}`
-      await writePoints(engine, schema, batches, token)
-      const names = new Set(batches.flatMap(({ batch }) => [...batch.events.keys()]))
-      for (const name of names) await writeEvents(engine, schema, name, batches, token)
-    },
+    write: async (version, batches) => writeBatches(engine, await schemaOf(version), batches),
 
     erase: async (version, sequences, tables) => {
       const { facts } = versionDatabases(version.projectId, version.version)
@@ -104,65 +94,6 @@ function checkNamesApart({ series, events }: NumberedBatch['batch']): void {
         `the name ${metric} is used for a metric and an event log; one of them needs another name`,
       )
     }
-  }
-}
-
-async function writePoints(
-  engine: FactEngine,
-  { databases }: VersionSchema,
-  batches: readonly NumberedBatch[],
-  token: string,
-): Promise<void> {
-  const lines: TimedLine[] = []
-  for (const { sequence, batch } of batches) {
-    for (const sample of batch.samples) {
-      lines.push({ line: pointRow(sample, sequence), timestampMicros: sample.place.timestampMicros })
-      if (lines.length % LINES_PER_TURN === 0) await new Promise(setImmediate)
-    }
-  }
-  await insertLines(
-    engine,
-    { database: databases.facts, table: 'points', columns: POINT_COLUMNS },
-    lines,
-    token,
-  )
-}
-
-async function writeEvents(
-  engine: FactEngine,
-  { databases, eventLogs }: VersionSchema,
-  name: string,
-  batches: readonly NumberedBatch[],
-  token: string,
-): Promise<void> {
-  const attributes = eventLogs.get(name) ?? new Map()
-  const lines: TimedLine[] = []
-  for (const { sequence, batch } of batches) {
-    for (const row of batch.events.get(name) ?? []) {
-      lines.push({ line: eventLine(row, sequence, attributes), timestampMicros: row.place.timestampMicros })
-      if (lines.length % LINES_PER_TURN === 0) await new Promise(setImmediate)
-    }
-  }
-  const target = { database: databases.facts, table: eventTable(name), columns: eventLineColumns(attributes) }
-  await insertLines(engine, target, lines, token)
-}
-
-async function insertLines(
-  engine: FactEngine,
-  target: { database: string; table: string; columns: readonly string[] },
-  lines: readonly TimedLine[],
-  token: string,
-): Promise<void> {
-  for (const [part, some] of splitByPartitions(lines).entries()) {
-    await engine.insert(
-      {
-        ...target,
-        format: 'JSONCompactEachRow',
-        rows: Buffer.from(some.map(({ line }) => line).join('\n')),
-        deduplicationToken: `${token}-${part}`,
-      },
-      { timeoutMs: INSERT_TIMEOUT_MS },
-    )
   }
 }
 

@@ -61,6 +61,11 @@ export function quoteString(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\u0000', '\\0')}'`
 }
 
+// An insert is answered once its files are on the disk, not in the cache of the operating system: "durable" (IN-2) includes a power cut.
+const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
+// Tokens of this many inserts are remembered; an insert is repeated within a minute or never.
+const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
+
 /**
  * Tables of every `facts` database.
  *
@@ -79,7 +84,7 @@ export function factTables(facts: string): readonly string[] {
        type Enum8('counter' = 1, 'gauge' = 2),
        chain String,
        labels Map(String, String)
-     ) engine = ReplacingMergeTree order by (metric, series_id)`,
+     ) engine = ReplacingMergeTree order by (metric, series_id) settings ${DURABLE}`,
     `create table if not exists ${database}.points (
        metric LowCardinality(String),
        series_id UInt64 codec(ZSTD(1)),
@@ -92,7 +97,7 @@ export function factTables(facts: string): readonly string[] {
        batch UInt64 codec(ZSTD(1))
      ) engine = MergeTree partition by toYYYYMM(timestamp)
        order by (metric, toStartOfDay(timestamp), series_id, timestamp)
-       settings index_granularity = 2048, non_replicated_deduplication_window = 1000`,
+       settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}`,
   ]
 }
 
@@ -133,7 +138,7 @@ export function createEventTable(facts: string, name: string): string {
     ${columns.join(',\n    ')},
     ${quoteIdentifier(EVENT_BATCH_COLUMN)} UInt64 codec(ZSTD(1))
   ) engine = MergeTree partition by toYYYYMM(timestamp) order by (timestamp, block_number, log_index)
-  settings non_replicated_deduplication_window = 1000
+  settings ${DURABLE}, ${DEDUPLICATING}
   comment ${quoteString(name)}`
 }
 

@@ -43,7 +43,10 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
     return name
   }
 
-  async function run(sql: string, { scope, parameters, limits, signal }: Execution): Promise<RowStream> {
+  async function run(
+    sql: string,
+    { scope, parameters, limits, isExplain, signal }: Execution,
+  ): Promise<RowStream> {
     const stream = await engine.stream(sql, 'JSONCompactEachRowWithNamesAndTypes', {
       database: await databaseOf(scope),
       parameters,
@@ -52,6 +55,7 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
       settings: {
         ...OUTPUT,
         ...SANDBOX,
+        ...(isExplain ? { readonly: 2 } : {}),
         max_memory_usage: limits.memoryBytesMax,
         max_rows_to_read: limits.rowsReadMax,
       },

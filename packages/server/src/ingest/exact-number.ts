@@ -16,14 +16,17 @@ export function survivesAsFloat64(literal: string): boolean {
   return written.exponent < 0 && written.digits.length <= 17 && value !== 0
 }
 
-/** Could this number, already parsed, differ from what was written, given that its text has at most 16 digits in a row? */
+/** Could this number, already parsed, differ from what was written, given that its text has at most 17 digits? */
 export function isBeyondExactIntegers(value: number): boolean {
   return value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER
 }
 
-/** A text may hold a number of 17 or more significant digits. Sixteen are no cause for suspicion: timestamps in microseconds have them. */
+/**
+ * A text may hold a number of 18 or more digits. Fewer are no cause for suspicion: a fraction of 17 is a Float64 written out, and integers
+ * that long are told by their value.
+ */
 export function hasLongNumber(text: string): boolean {
-  return /[0-9.]{17}/.test(text)
+  return /[0-9.]{19}/.test(text)
 }
 
 /** Does a text of decimal digits, optionally signed, fit a 256-bit signed integer? */

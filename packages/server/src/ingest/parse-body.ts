@@ -22,7 +22,7 @@ export interface SentBatch {
   readonly records: readonly SentRecord[]
 }
 
-const LINES_PER_TURN = 5000
+const LINES_PER_TURN = 2000
 const BYTE_ORDER_MARK = '\ufeff'
 
 /** Do these media types announce one record a line? */

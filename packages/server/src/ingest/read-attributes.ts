@@ -9,7 +9,7 @@ import { RecordFault } from './record-fault.ts'
  * `written` gives the text of an attribute as it was sent; it is asked for nested values, whose digits and key order are
  * kept, and for numbers that may have lost digits when they were parsed.
  *
- * @param mayHoldLongNumbers whether the record's text has any number of 17 or more digits
+ * @param mayHoldLongNumbers whether the record's text has any number of 18 or more digits
  */
 export function readAttributes(
   given: unknown,

@@ -11,8 +11,8 @@ import type { SeriesCatalog } from './series-catalog.ts'
 
 /** A refused batch tells this many of its faults (IN-2). */
 const MAX_FAULTS = 10
-/** So many records are checked in one go before other requests get their turn; about 10 ms. */
-const RECORDS_PER_TURN = 5000
+/** So many records are checked in one go before other requests get their turn; a few milliseconds. */
+const RECORDS_PER_TURN = 2000
 
 interface Validation {
   readonly version: number
