@@ -32,7 +32,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const existing = process.env['MILLRACE_TEST_DATABASE_URL']
     if (!existing) server = await startPostgres()
     const url = existing ?? server?.url ?? ''
-    await administer(url, `create database ${template}`)
+    await administer(url, `create database ${template}`).catch((error: unknown) => {
+      throw new Error(
+        `PostgreSQL for tests${existing ? ' (MILLRACE_TEST_DATABASE_URL)' : ''}: ${String(error)}`,
+      )
+    })
     await openDatabase(databaseUrl(url, template)).then((database) => database.close())
     return { url, template }
   }
