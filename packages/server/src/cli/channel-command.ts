@@ -1,9 +1,10 @@
 import type { ChannelView } from '@millrace/contract'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { ask, collect, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
 import { formatTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
+import { UsageError } from './usage-error.ts'
 
 interface CreateOptions extends ConnectionOptions {
   readonly to: string
@@ -50,7 +51,7 @@ export function channelCommand(): Command {
 function splitHeader(text: string): readonly [string, string] {
   const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError(`--header is written "name: value", not "${text}"`)
+    throw new UsageError(`--header is written "name: value", not "${text}"`)
   }
   return [name, value]
 }

@@ -11,16 +11,11 @@ export function describeFailure(error: unknown): string {
   }
   if (error instanceof ServiceError) return error.message
   if (!(error instanceof Error)) return String(error)
-  const code =
-    (error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code
-  switch (code) {
-    case 'EADDRINUSE':
-      return `${error.message}\nAnother program listens there; choose another port with --port or MILLRACE_PORT.`
-    case 'ECONNREFUSED':
-    case 'ENOTFOUND':
-    case 'ECONNRESET':
-      return `the service cannot be reached (${code})\nIs it running? Give its address with --url or MILLRACE_URL.`
-    default:
-      return error.message
+  const cause = error.cause as NodeJS.ErrnoException | undefined
+  // What `fetch` throws; its own message never says why.
+  if (error instanceof TypeError && cause !== undefined && error.message === 'fetch failed') {
+    const reason = cause.code ?? cause.message
+    return `the service cannot be reached (${reason})\nIs it running? Give its address with --url or MILLRACE_URL.`
   }
+  return error.message
 }

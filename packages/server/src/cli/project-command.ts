@@ -1,5 +1,5 @@
 import type { ProjectView } from '@millrace/contract'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { formatTable, printJson, printLine } from './print.ts'
 
@@ -46,7 +46,7 @@ export function projectCommand(): Command {
 /** Owner and name of `owner/name`. */
 export function splitProject(text: string): readonly [string, string] {
   const [owner, name, ...rest] = text.split('/')
-  if (!owner || !name || rest.length > 0) throw new Error(`a project is written owner/name, not "${text}"`)
+  if (!owner || !name || rest.length > 0) throw new InvalidArgumentError('A project is written owner/name.')
   return [owner, name]
 }
 

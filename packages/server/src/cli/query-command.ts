@@ -1,8 +1,9 @@
 import { createClient, type RangeQueryAnswer } from '@millrace/sdk'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
 import { formatTable, printJson, printLine } from './print.ts'
+import { UsageError } from './usage-error.ts'
 
 interface QueryOptions extends ConnectionOptions {
   readonly start: string
@@ -75,7 +76,7 @@ function printAnswer(answer: RangeQueryAnswer): void {
 function splitLabel(text: string): readonly [string, string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined) {
-    throw new InvalidArgumentError(`--label is written name=value, not "${text}"`)
+    throw new UsageError(`--label is written name=value, not "${text}"`)
   }
   return [name, value]
 }
@@ -83,7 +84,7 @@ function splitLabel(text: string): readonly [string, string] {
 function functionCall(text: string) {
   const [, name, value, unit] = /^(\w+)(?::(\d+(?:\.\d+)?)([A-Za-z]+))?$/.exec(text) ?? []
   if (name === undefined) {
-    throw new InvalidArgumentError(`--function is written name or name:window, e.g. rate:5m, not "${text}"`)
+    throw new UsageError(`--function is written name or name:window, e.g. rate:5m, not "${text}"`)
   }
   if (value === undefined) return { name, arguments: [] }
   return { name, arguments: [{ durationValue: { value: Number(value), unit } }] }
@@ -91,6 +92,6 @@ function functionCall(text: string) {
 
 function aggregateOf(text: string) {
   const op = AGGREGATES.find((each) => each === text.toUpperCase())
-  if (op === undefined) throw new InvalidArgumentError(`--aggregate must be one of ${AGGREGATES.join(', ')}`)
+  if (op === undefined) throw new UsageError(`--aggregate must be one of ${AGGREGATES.join(', ')}`)
   return op
 }

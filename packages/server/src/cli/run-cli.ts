@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { channelCommand } from './channel-command.ts'
 import { deadLetterCommand } from './dead-letter-command.ts'
@@ -8,10 +9,14 @@ import { queryCommand } from './query-command.ts'
 import { serveCommand } from './serve-command.ts'
 import { sqlCommand } from './sql-command.ts'
 import { startCommand } from './start-command.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Runs one command and returns the exit code: 0 done, 1 failed, 2 wrong usage. Never throws. */
 export async function runCli(args: readonly string[]): Promise<number> {
   const program = new Command('millrace')
+    .version(readVersion())
+    // `sql --version 3` is about the processor.
+    .enablePositionalOptions()
     .description('Data service for on-chain data: metrics, SQL, webhooks.')
     .addHelpText('after', EXAMPLES)
     .showHelpAfterError('(run with --help for the usage)')
@@ -33,8 +38,13 @@ export async function runCli(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     process.stderr.write(`error: ${describeFailure(error)}\n`)
-    return 1
+    return error instanceof UsageError ? 2 : 1
   }
+}
+
+function readVersion(): string {
+  const manifest = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version
 }
 
 function throwInsteadOfExiting(command: Command): void {

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { parseCount } from './parse-count.ts'
 import { withService, type ServiceOptions } from './service-options.ts'
-import { runStart } from './start/run-start.ts'
 
 /** Options of `millrace start` beyond those of the service. `--no-demo` makes `demo` false. */
 export interface StartOptions extends ServiceOptions {
@@ -26,7 +25,11 @@ export function startCommand(): Command {
     .option('--shift-to-now', 'move the recording in time so that its last log is now')
     .option('--receiver-port <port>', 'port of the local webhook receiver', parseCount, 8081)
     .addHelpText('after', EXAMPLES)
-  return withService(command, 'error').action((options: StartOptions) => runStart(options))
+  return withService(command, 'error').action(async (options: StartOptions) => {
+    // The demo's libraries take a second to load; the other commands do without them.
+    const { runStart } = await import('./start/run-start.ts')
+    await runStart(options)
+  })
 }
 
 const EXAMPLES = `

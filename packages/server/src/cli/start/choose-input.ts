@@ -3,19 +3,20 @@ import { resolve } from 'node:path'
 import type { DemoInput } from '../../demo/demo-messages.ts'
 import { surveyRecording } from '../../demo/recorded-blocks.ts'
 import type { StartOptions } from '../start-command.ts'
+import { UsageError } from '../usage-error.ts'
 import type { DemoState, DemoStateFile } from './demo-state.ts'
 
 /** Refuses options that do not go together, and a recording that is not there, before anything is started. */
 export async function checkInput(options: StartOptions): Promise<void> {
   const { rpc, logs, contract, startBlock, shiftToNow } = options
-  if (rpc !== undefined && logs !== undefined) throw new Error('--rpc and --logs exclude each other')
+  if (rpc !== undefined && logs !== undefined) throw new UsageError('--rpc and --logs exclude each other')
   if (rpc === undefined && (contract !== undefined || startBlock !== undefined)) {
-    throw new Error('--contract and --start-block need --rpc')
+    throw new UsageError('--contract and --start-block need --rpc')
   }
-  if (logs === undefined && shiftToNow) throw new Error('--shift-to-now needs --logs')
-  if (rpc !== undefined && !URL.canParse(rpc)) throw new Error(`--rpc must be an address, not "${rpc}"`)
+  if (logs === undefined && shiftToNow) throw new UsageError('--shift-to-now needs --logs')
+  if (rpc !== undefined && !URL.canParse(rpc)) throw new UsageError(`--rpc must be an address, not "${rpc}"`)
   if (contract !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(contract)) {
-    throw new Error(`--contract must be 0x and 40 hexadecimal digits, not "${contract}"`)
+    throw new UsageError(`--contract must be 0x and 40 hexadecimal digits, not "${contract}"`)
   }
   if (logs !== undefined) await access(logs)
 }

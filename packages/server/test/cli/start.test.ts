@@ -1,0 +1,106 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@millrace/sdk'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runMillrace, startMillrace, type RunningMillrace } from './run-millrace.ts'
+
+const LAST_COMMAND = /4\. .*\ncurl .*\n/
+let directory: string
+const running: RunningMillrace[] = []
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-start-'))
+})
+afterAll(async () => {
+  for (const each of running) each.process.kill('SIGKILL')
+  await Promise.all(running.map(({ finished }) => finished))
+  await rm(directory, { recursive: true })
+})
+
+function start(...more: readonly string[]): RunningMillrace {
+  const args = ['start', '--port', '0', '--receiver-port', '0', '--data-dir', directory, ...more]
+  const started = startMillrace(args)
+  running.push(started)
+  return started
+}
+
+/** What a printed curl command asks for, and the answer to it. */
+async function paste(command: string): Promise<Record<string, unknown>> {
+  const [, url = '', key = '', body] =
+    /^curl -s '([^']+)' -H 'api-key: ([^']+)'(?: -H 'Content-Type: application\/json' -d '(.*)')?$/.exec(
+      command,
+    ) ?? []
+  const answer = await fetch(url, {
+    headers: { 'api-key': key, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body }),
+  })
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as Record<string, unknown>
+}
+
+const commandsIn = (output: string) => output.split('\n').filter((line) => line.startsWith('curl '))
+
+function clientOf(output: string) {
+  const [, baseUrl = '', apiKey = ''] =
+    /curl -s '(http:\/\/[^/]+)\S+ -H 'api-key: ([^']+)'/.exec(output) ?? []
+  return createClient({ baseUrl, apiKey })
+}
+
+describe('millrace start', () => {
+  it(
+    'prints four commands that answer with rows, stops in order, and goes on at the second start without doubling',
+    { timeout: 240_000 },
+    async () => {
+      const first = start()
+      const output = await first.outputWith(LAST_COMMAND)
+      expect(output).toMatch(/Administrator key, shown this once:\n {2}mr_\S+/)
+      expect((await stat(join(directory, 'demo.json'))).mode & 0o777).toBe(0o600)
+
+      const commands = commandsIn(output)
+      expect(commands.length).toBe(4)
+      const [range, sql, next, letters] = await Promise.all(commands.map(paste))
+      const { results } = range as { results: { matrix: { samples: { values: unknown[] }[] } }[] }
+      expect(results.map(({ matrix }) => matrix.samples[0]?.values.length)).toEqual([721, 721])
+      const { result } = sql as { result: { rows: { timestamp: string }[] } }
+      expect(result.rows.length).toBe(5)
+      const { result: page } = next as { result: { rows: { timestamp: string }[] } }
+      expect(page.rows.length).toBe(5)
+      expect((page.rows[0]?.timestamp ?? '') <= (result.rows[4]?.timestamp ?? '')).toBe(true)
+      const { messages } = letters as { messages: { attributes: { channel_name: string } }[] }
+      expect(messages[0]?.attributes.channel_name).toBe('demo-refused')
+      expect(output).toMatch(/\[webhook\] received \d+ messages/)
+
+      // Blocks older than any reorganisation that is still to come.
+      const counted =
+        'select count() as rows, count(distinct block_number) as blocks from Transfer where timestamp < now() - 1200'
+      const before = await clientOf(output).executeSql('demo/erc20', { sql: counted })
+      first.process.kill('SIGINT')
+      const stopped = await first.finished
+      expect(stopped.code).toBe(0)
+      expect(stopped.stdout).toMatch(/Stopped\.\n$/)
+
+      const second = start()
+      const again = await second.outputWith(LAST_COMMAND)
+      expect(again).not.toMatch(/Administrator key/)
+      const after = await clientOf(again).executeSql('demo/erc20', {
+        sql: counted,
+        cachePolicy: { noCache: true },
+      })
+      const grown = Number(after.result.rows[0]?.['rows']) - Number(before.result.rows[0]?.['rows'])
+      expect(grown).toBeGreaterThanOrEqual(0)
+      expect(grown).toBeLessThan(100)
+      second.process.kill('SIGINT')
+      expect((await second.finished).code).toBe(0)
+    },
+  )
+
+  it('names the process that holds the data directory at a second start beside the first', async () => {
+    const first = start('--no-demo')
+    await first.outputWith(/Ctrl-C/)
+    const second = await runMillrace(['start', '--no-demo', '--port', '0', '--data-dir', directory])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toMatch(new RegExp(`in use by process ${first.process.pid}`))
+    first.process.kill('SIGTERM')
+    expect((await first.finished).code).toBe(0)
+  })
+})
