@@ -11,6 +11,9 @@ export interface WebhookEndpoint extends Endpoint {
   close(): Promise<void>
 }
 
+/** Ends attempts to connect that nobody waits for any more. */
+const CONNECT_TIMEOUT_MS = 5000
+
 const NOTHING = new Uint8Array()
 
 /**
@@ -19,7 +22,7 @@ const NOTHING = new Uint8Array()
  */
 export function createWebhookEndpoint(guard: AddressGuard, clock: Clock): WebhookEndpoint {
   const agent = new Agent({
-    connect: { lookup: guard.lookup },
+    connect: { lookup: guard.lookup, timeout: CONNECT_TIMEOUT_MS },
     // The deadline of the request covers connecting, sending and waiting; undici's own limits stay out of its way.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -50,7 +53,7 @@ async function sendOnce(
   const timer = setTimeout(() => deadline.abort(), timeoutMs)
   let response: Dispatcher.ResponseData
   try {
-    response = await request(delivery.url, {
+    const sent = request(delivery.url, {
       dispatcher: agent,
       method: 'POST',
       headers: {
@@ -62,6 +65,7 @@ async function sendOnce(
       body: delivery.body,
       signal: deadline.signal,
     })
+    response = await Promise.race([sent, whenAborted(deadline.signal)])
   } catch (error) {
     const outcome: Outcome = deadline.signal.aborted
       ? { kind: 'timed_out' }
@@ -72,6 +76,16 @@ async function sendOnce(
   }
   const answer = await readBeginning(response.body)
   return { outcome: outcomeOf(response, clock), answer }
+}
+
+/**
+ * Rejects at the deadline. undici itself notices an abort only once the connection is made or has failed, measured as
+ * 10 s for a name server that does not answer; the request is not sent any more then.
+ */
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('deadline')), { once: true })
+  })
 }
 
 /** DL-2: 200 to 209, and nothing else. */
