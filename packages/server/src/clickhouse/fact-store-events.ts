@@ -28,18 +28,22 @@ export async function prepareEvents(
   // Everything is checked before anything is made, so that a refused batch leaves no trace.
   if (findGrowth(schema, events, limits).length === 0) return []
   await refresh(engine, schema)
-  const growth = findGrowth(schema, events, limits)
-  const newLogs = growth.filter(({ isNew }) => isNew)
-  if (schema.eventLogs.size + newLogs.length > limits.maxEventLogs) {
-    throw invalidArgument(
-      `a project has at most ${limits.maxEventLogs} event logs; ${newLogs[0]?.name} would be one more`,
-    )
+  const warnings: string[] = []
+  // Another instance may make the same attributes at the same time, of other kinds: what came of it is checked again.
+  for (;;) {
+    const growth = findGrowth(schema, events, limits)
+    if (growth.length === 0) return warnings
+    const newLogs = growth.filter(({ isNew }) => isNew).map(({ name }) => name)
+    if (schema.eventLogs.size + newLogs.length > limits.maxEventLogs) {
+      throw invalidArgument(
+        `a project has at most ${limits.maxEventLogs} event logs; ${newLogs[0]} would be one more`,
+      )
+    }
+    for (const each of growth) await grow(engine, schema, each)
+    await refresh(engine, schema)
+    for (const { name } of growth) await show(engine, schema, name)
+    warnings.push(...newLogs.filter((name) => userView(name) !== name).map(shortenedName))
   }
-  for (const each of growth) await grow(engine, schema, each)
-  return newLogs
-    .map(({ name }) => name)
-    .filter((name) => userView(name) !== name)
-    .map(shortenedName)
 }
 
 interface Growth {
@@ -100,20 +104,26 @@ async function refresh(engine: FactEngine, schema: VersionSchema): Promise<void>
 
 async function grow(
   engine: FactEngine,
-  schema: VersionSchema,
+  { databases }: VersionSchema,
   { name, isNew, attributes }: Growth,
 ): Promise<void> {
-  const { databases, eventLogs } = schema
   if (isNew) await engine.command(createEventTable(databases.facts, name))
+  if (attributes.size === 0) return
   const columns = [...attributes].map(
     ([attribute, kind]) =>
       `add column if not exists ${quoteIdentifier(attribute)} ${ATTRIBUTE_COLUMN_TYPES[kind]} comment ${quoteString(kind)} codec(ZSTD(1))`,
   )
-  if (columns.length > 0) {
-    const table = `${quoteIdentifier(databases.facts)}.${quoteIdentifier(eventTable(name))}`
-    await engine.command(`alter table ${table} ${columns.join(', ')}`)
+  const table = `${quoteIdentifier(databases.facts)}.${quoteIdentifier(eventTable(name))}`
+  await engine.command(`alter table ${table} ${columns.join(', ')}`)
+}
+
+/** Shows SQL users every attribute of a log. Repeated while others add some, so that the view written last is the fullest. */
+async function show(engine: FactEngine, schema: VersionSchema, name: string): Promise<void> {
+  for (let shown = -1; ;) {
+    const attributes = [...(schema.eventLogs.get(name)?.keys() ?? [])]
+    if (attributes.length === shown) return
+    await engine.command(eventView(schema.databases, name, attributes))
+    shown = attributes.length
+    await refresh(engine, schema)
   }
-  const all = new Map([...(eventLogs.get(name) ?? []), ...attributes])
-  await engine.command(eventView(databases, name, [...all.keys()]))
-  eventLogs.set(name, all)
 }
