@@ -16,7 +16,6 @@ import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
 import { createChannels } from './delivery/manage-channels.ts'
-import { checkMessageSize } from './delivery/message.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
 import { channelRoutes } from './http/routes/channel.ts'
@@ -27,6 +26,7 @@ import { keyRoutes } from './http/routes/key.ts'
 import { keysRoutes } from './http/routes/keys.ts'
 import { projectRoutes } from './http/routes/project.ts'
 import { projectsRoutes } from './http/routes/projects.ts'
+import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
@@ -83,10 +83,15 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   }
 
   const factStore = createFactStore(facts)
+  const channelStore = createChannelStore(db)
   const projects = createProjects({
     store: createProjectStore(db),
     clock,
-    eraseData: ({ id }) => factStore.dropProject(id),
+    eraseData: async ({ id }) => {
+      // First what still sends: a channel outlives no project.
+      for (const channel of await channelStore.list(id)) await channelStore.remove(channel.id, clock.now())
+      await factStore.dropProject(id)
+    },
   })
   const keys = createKeys({ store: createKeyStore(db), clock, log })
   const cache = createResultCache({
@@ -112,7 +117,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   // Without the role, this process only enqueues; the workers find it in their next sweep.
   const wake = config.roles.includes('worker') ? worker.wake : () => undefined
   const channels = createChannels({
-    store: createChannelStore(db),
+    store: channelStore,
     guard,
     clock,
     createSecret: createWebhookSecret,
@@ -129,7 +134,6 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     log,
     limits: DEFAULT_INGEST_LIMITS,
     newBatchId: randomId,
-    checkExport: checkMessageSize,
     onEnqueued: wake,
     sleep: (ms) => setTimeout(ms),
   })
@@ -144,6 +148,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     endpoint,
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
+      queryInstantRoute({ runRangeQuery, cacheDefaults }),
       ingestRoute(ingest),
       rollbackRoute(ingest),
       ...projectsRoutes(projects),

@@ -1,85 +1,19 @@
 import type { QueryRangeRequest } from '@millrace/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ResultCache } from '../../src/cache/cache-policy.ts'
-import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
+import { HOUR, NOW, period, project, startPrices, timeRange, values } from './prices.ts'
 import { noCache, rangeQueries } from './range-queries.ts'
-import { storeSamples, testProject, type Sample } from './samples.ts'
-
-const NOW = Date.UTC(2026, 5, 30, 12, 30)
-const HOUR = 3600
-const START = NOW / 1000 - 12.5 * HOUR
-const project = testProject(1)
-
-/** Samples of one series, `[hours after START, value]`. */
-function series(
-  metric: string,
-  type: Sample['type'],
-  labels: Record<string, string>,
-  values: readonly (readonly [number, number])[],
-): Sample[] {
-  return values.map(([hours, value], ordinal) => ({
-    metric,
-    type,
-    labels,
-    value,
-    ordinal,
-    blockNumber: ordinal,
-    timestampMicros: Math.round((START + hours * HOUR) * 1e6),
-  }))
-}
-
-const SAMPLES = [
-  ...series('price', 'gauge', { chain: '1', token: 'WETH' }, [
-    [0.5, 10],
-    [2.5, 30],
-  ]),
-  ...series('price', 'gauge', { chain: '1', token: 'WBTC' }, [[1.5, 100]]),
-  ...series('price', 'gauge', { chain: '56', token: 'CAKE' }, [
-    [-40, 5],
-    [3, 7],
-  ]),
-  ...series('supply', 'gauge', { chain: '1' }, [
-    [-1, 2],
-    [3.5, 0],
-  ]),
-  ...series('supply', 'gauge', { chain: '56' }, [[2, 4]]),
-  ...series('minted', 'counter', { chain: '1' }, [
-    [-30, 100],
-    [0.5, 5],
-    [1.5, -2],
-    [1.75, 4],
-  ]),
-]
+import { storeSamples, testProject } from './samples.ts'
 
 describe('a range query', () => {
-  let test: TestEngine
-  let query: ReturnType<typeof rangeQueries>
+  let prices: Awaited<ReturnType<typeof startPrices>>
   beforeAll(async () => {
-    test = await startTestEngine()
-    await storeSamples(test.engine, project.id, SAMPLES)
-    query = rangeQueries(test.engine, project, NOW)
+    prices = await startPrices()
   })
-  afterAll(() => test.stop())
+  afterAll(() => prices.stop())
+  const ask = (request: Partial<QueryRangeRequest>) => prices.ask(request)
 
-  const timeRange = { start: START * 1000, end: (START + 4 * HOUR) * 1000, step: HOUR }
-
-  /** Asks for hours 0 to 4. */
-  function ask(request: Partial<QueryRangeRequest>): Promise<RangeAnswer> {
-    return query({ timeRange, ...request })
-  }
-
-  /** The values of a result by its labels, in the order of the answer. */
-  function values(answer: RangeAnswer, index = 0): Record<string, readonly (number | null)[]> {
-    const result = answer.results[index]
-    expect(result?.error).toBeNull()
-    return Object.fromEntries(
-      result?.series.map(({ labels, values }) => [Object.values(labels).join(' '), values]) ?? [],
-    )
-  }
-
-  const period = (value: number, unit: string) => [{ durationValue: { value, unit } }]
-  const prices = {
+  const carried = {
     '1 WBTC': [null, null, 100, 100, 100],
     '1 WETH': [null, 10, 10, 30, 30],
     '56 CAKE': [5, 5, 5, 7, 7],
@@ -88,7 +22,7 @@ describe('a range query', () => {
   describe('of a metric', () => {
     it('carries a gauge forward without limit (MQ-2), ordered by last value (MQ-7)', async () => {
       const found = values(await ask({ queries: [{ query: 'price' }] }))
-      expect(found).toEqual(prices)
+      expect(found).toEqual(carried)
       expect(Object.keys(found)).toEqual(['1 WBTC', '1 WETH', '56 CAKE'])
     })
 
@@ -194,97 +128,6 @@ describe('a range query', () => {
     })
   })
 
-  describe('with formulas', () => {
-    const queries = [
-      { query: 'price', id: 'a', aggregate: { op: 'SUM', grouping: ['chain'] } },
-      { query: 'supply', id: 'b' },
-    ]
-    const run = async (expression: string) =>
-      values(await ask({ queries, formulas: [{ expression, id: 'f' }] }), 2)
-
-    it('counts a missing operand as 0 in sums and not in products (FO-3)', async () => {
-      expect(await run('b - a')).toEqual({
-        '56': [-5, -5, -1, -3, -3],
-        '1': [2, -8, -108, -128, -130],
-      })
-      expect(await run('a * b')).toEqual({ '1': [null, 20, 220, 260, 0], '56': [null, null, 20, 28, 28] })
-      expect(await run('a / b')).toEqual({
-        '1': [null, 5, 55, 65, null],
-        '56': [null, null, 1.25, 1.75, 1.75],
-      })
-    })
-
-    it('matches a side without labels and numbers with everything (FO-2)', async () => {
-      expect(await run('b * sum(b)')).toEqual({ '56': [null, null, 24, 24, 16], '1': [4, 4, 12, 12, 0] })
-      expect((await run('a * 2 ^ -1'))['56']).toEqual([2.5, 2.5, 2.5, 3.5, 3.5])
-      expect(await run('2 + 3 * 4')).toEqual({ '': [14, 14, 14, 14, 14] })
-    })
-
-    it('matches many to one by the labels of the smaller side (FO-2)', async () => {
-      const answer = await ask({
-        queries: [
-          { query: 'price', id: 'p' },
-          { query: 'supply', id: 's' },
-        ],
-        formulas: [{ expression: 'p*s', id: 'f' }],
-      })
-      expect(values(answer, 2)).toEqual({
-        '56 CAKE': [null, null, 20, 28, 28],
-        '1 WBTC': [null, null, 200, 200, 0],
-        '1 WETH': [null, 20, 20, 60, 0],
-      })
-    })
-
-    it('names the labels that stand in the way of matching (FO-2)', async () => {
-      const answer = await ask({
-        queries: [
-          { query: 'price', id: 'p', aggregate: { grouping: ['token'] } },
-          { query: 'supply', id: 's' },
-        ],
-        formulas: [{ expression: 'p+s', id: 'f' }],
-      })
-      expect(answer.results[2]?.error).toMatch(/only the left side has token, only the right side has chain/)
-    })
-
-    it('returns neither disabled queries nor disabled formulas, yet computes what is needed (MQ-6)', async () => {
-      const answer = await ask({
-        queries: queries.map((query) => ({ ...query, disabled: true })),
-        formulas: [
-          { expression: 'a*b', id: 'f', disabled: true },
-          { expression: 'sum(f) + 1', id: 'g', alias: 'total' },
-        ],
-      })
-      expect(answer.results.map(({ id }) => id)).toEqual(['g'])
-      expect(values(answer)).toEqual({ '': [1, 21, 241, 289, 29] })
-    })
-
-    it('applies functions to its grid values (FO-1, FN-7)', async () => {
-      const functions = [{ name: 'max_over_time', arguments: period(2, 'h') }]
-      const answer = await ask({ queries, formulas: [{ expression: 'a/b', id: 'f', functions }] })
-      expect(values(answer, 2)['1']).toEqual([null, 5, 55, 65, 65])
-    })
-
-    it('tells unknown ids, later formulas, syntax errors and failed operands with the place (FO-4)', async () => {
-      const answer = await ask({
-        queries: [
-          { query: 'price', id: 'a', functions: [{ name: 'nonsense' }] },
-          { query: 'supply', id: 'b' },
-          { query: 'supply', id: 'b' },
-        ],
-        formulas: ['x+1', 'g2+1', 'a+1', '1 + * 2', 'b'].map((expression, i) => ({
-          expression,
-          id: `g${i}`,
-        })),
-      })
-      const errors = answer.results.slice(3).map(({ error }) => error)
-      expect(errors[0]).toMatch(/position 1: unknown id "x"; known are a, b/)
-      expect(errors[1]).toMatch(/position 1: "g2" is this or a later formula/)
-      expect(errors[2]).toMatch(/a: queries\[0\].functions\[0\]: unknown function "nonsense"/)
-      expect(errors[3]).toMatch(/formulas\[3\].expression: position 5: expected a number/)
-      expect(errors[4]).toMatch(/the id "b" is used twice/)
-    })
-  })
-
   describe('names and limits', () => {
     it('fills labels into the alias, or shows the expression (MQ-6)', async () => {
       const answer = await ask({
@@ -316,7 +159,7 @@ describe('a range query', () => {
 
     it('is empty for a version or project without data (MQ-9)', async () => {
       expect((await ask({ queries: [{ query: 'price' }], version: 7 })).results[0]?.series).toEqual([])
-      const empty = rangeQueries(test.engine, { ...testProject(99), activeVersion: null }, NOW)
+      const empty = rangeQueries(prices.engine, { ...testProject(99), activeVersion: null }, NOW)
       expect((await empty({ timeRange, queries: [{ query: 'price' }] })).results[0]?.series).toEqual([])
     })
 
@@ -353,9 +196,9 @@ describe('a range query', () => {
       const { keys, cache } = recording()
       const request = { queries: [{ query: 'price', labelSelector: { chain: '1', token: 'WETH' } }] }
       const relative = { start: 'now-1d', end: 'now', step: HOUR }
-      await rangeQueries(test.engine, project, NOW, cache)({ timeRange: relative, ...request })
+      await rangeQueries(prices.engine, project, NOW, cache)({ timeRange: relative, ...request })
       await rangeQueries(
-        test.engine,
+        prices.engine,
         project,
         NOW + 60_000,
         cache,
@@ -368,7 +211,7 @@ describe('a range query', () => {
         cachePolicy: { cacheTtlSecs: 5 },
       })
       await rangeQueries(
-        test.engine,
+        prices.engine,
         project,
         NOW,
         cache,
@@ -386,7 +229,7 @@ describe('a range query', () => {
           return cached
         },
       }
-      const run = rangeQueries(test.engine, project, NOW, cache)
+      const run = rangeQueries(prices.engine, project, NOW, cache)
       const good = { query: 'price' }
       const answer = await run({
         timeRange,
@@ -418,10 +261,10 @@ describe('a range query', () => {
         blockNumber: i,
         timestampMicros: from + i * 10 * minute,
       }))
-    await storeSamples(test.engine, days.id, [...of('mint_sum', 2), ...of('burn_sum', 1)])
+    await storeSamples(prices.engine, days.id, [...of('mint_sum', 2), ...of('burn_sum', 1)])
     const functions = [{ name: 'rollup_sum', arguments: period(1, 'd') }]
     const answer = await rangeQueries(
-      test.engine,
+      prices.engine,
       days,
       NOW,
     )({
