@@ -42,6 +42,16 @@ function applyFunction(series: readonly GridSeries[], call: FunctionCall, grid: 
         values: values.map((value) => (Number.isNaN(value) ? value : point(operation.apply(value, number)))),
       }))
     }
+    case 'calendar': {
+      const read = grid.points.map((seconds) => {
+        const local = new Date((seconds + grid.zone.offsetSecondsAt(seconds)) * 1000)
+        return operation.read(local, seconds)
+      })
+      return series.map(({ labels, values }) => ({
+        labels,
+        values: values.map((value, i) => (Number.isNaN(value) ? value : (read[i] ?? Number.NaN))),
+      }))
+    }
     case 'window': {
       const windows = windowsOf({ kind: operation.window, period: periodOf(argument) }, grid)
       return reduceGridValues(series, windows, operation.reducer, grid)

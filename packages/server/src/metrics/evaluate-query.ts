@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { MetricQuery } from '@millrace/contract'
 import type { Clock } from '../platform/clock.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
 import { applyFunctions, reduceWindows } from './apply-functions.ts'
 import { hasPoints, type GridSeries } from './grid-series.ts'
@@ -46,7 +47,7 @@ export async function evaluateQuery(
     if (hasPoints(series)) evaluated.push(series)
     if (clock.monotonic() - pausedAt > SLICE_MS) {
       await setImmediate()
-      signal.throwIfAborted()
+      if (signal.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
       pausedAt = clock.monotonic()
     }
   }

@@ -6,10 +6,11 @@ import type { ReducerName } from './window-reducers.ts'
 /** What a function takes besides the series. */
 type Argument = 'period' | 'number' | 'rank' | 'none'
 
-/** How a function works on values: reducing windows of samples, point by point, moving in time, by rank, or from t alone. */
+/** How a function works on values: reducing windows of samples, point by point, from t alone, moving in time, or by rank. */
 type Operation =
   | { readonly kind: 'window'; readonly window: 'trailing' | 'leading'; readonly reducer: ReducerName }
   | { readonly kind: 'map'; readonly apply: (value: number, argument: number) => number }
+  | { readonly kind: 'calendar'; readonly read: (local: Date, epochSeconds: number) => number }
   | { readonly kind: 'shift'; readonly direction: 1 | -1 }
   | { readonly kind: 'rank'; readonly order: 'largest' | 'smallest' }
 
@@ -22,8 +23,14 @@ const window = (window: 'trailing' | 'leading', reducer: ReducerName) =>
   ({ argument: 'period', operation: { kind: 'window', window, reducer } }) as const
 const map = (apply: (value: number) => number) =>
   ({ argument: 'none', operation: { kind: 'map', apply } }) as const
+/** Reads a property of t; `local` holds what the wall clock shows as if it were UTC. */
+const calendar = (read: (local: Date, epochSeconds: number) => number) =>
+  ({ argument: 'none', operation: { kind: 'calendar', read } }) as const
 const mapWithNumber = (apply: (value: number, argument: number) => number) =>
   ({ argument: 'number', operation: { kind: 'map', apply } }) as const
+
+const DAY_MS = 86_400_000
+const startOfDay = (local: Date) => Math.floor(local.getTime() / DAY_MS) * DAY_MS
 
 /** The functions by their names on the wire (FN-1 to FN-6). */
 export const FUNCTIONS = {
@@ -62,6 +69,15 @@ export const FUNCTIONS = {
   log10: map(Math.log10),
   clamp_min: mapWithNumber((value, minimum) => Math.max(value, minimum)),
   clamp_max: mapWithNumber((value, maximum) => Math.min(value, maximum)),
+  timestamp: calendar((_, epochSeconds) => epochSeconds),
+  minute: calendar((local) => local.getUTCMinutes()),
+  hour: calendar((local) => local.getUTCHours()),
+  // Monday is 1, Sunday 7.
+  day_of_week: calendar((local) => local.getUTCDay() || 7),
+  day_of_month: calendar((local) => local.getUTCDate()),
+  day_of_year: calendar((local) => (startOfDay(local) - Date.UTC(local.getUTCFullYear(), 0, 1)) / DAY_MS + 1),
+  month: calendar((local) => local.getUTCMonth() + 1),
+  year: calendar((local) => local.getUTCFullYear()),
 } as const satisfies Record<string, FunctionDefinition>
 
 /** The name of a function. */

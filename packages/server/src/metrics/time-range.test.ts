@@ -213,7 +213,7 @@ describe('the grid of any range in any zone', () => {
         expect(grid.isAdjusted ? STEP_LADDER : [stepSeconds]).toContain(grid.stepSeconds)
         expect(grid.stepSeconds).toBeGreaterThanOrEqual(stepSeconds)
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
@@ -238,7 +238,7 @@ describe('the grid of any range in any zone', () => {
           )
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
@@ -274,7 +274,7 @@ describe('the grid of any range in any zone', () => {
         const next = [...points].map((point) => addPeriod(zone, point * 1000, { count: 1, unit }, 1) / 1000)
         expect(next.slice(0, -1)).toEqual([...points].slice(1))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 })

@@ -64,6 +64,21 @@ describe('a range query', () => {
       })
     })
 
+    it('tells the calendar of t in the timezone (FN-5)', async () => {
+      const run = async (name: string) => {
+        const startMs = NOW - 3_600_000
+        const answer = await prices.ask({
+          timeRange: { start: startMs, end: 'now', step: 86_400, timezone: 'Asia/Kathmandu' },
+          queries: [{ query: 'price', labelSelector: { token: 'CAKE' }, functions: [{ name }] }],
+        })
+        return answer.results[0]?.series[0]?.values[0]
+      }
+      // 2026-07-01 begins in Nepal at 18:15 UTC of June 30, which is after the end; June 30 is a Tuesday.
+      expect(await run('timestamp')).toBe(Date.UTC(2026, 5, 29, 18, 15) / 1000)
+      const names = ['minute', 'hour', 'day_of_week', 'day_of_month', 'day_of_year', 'month', 'year']
+      expect(await Promise.all(names.map(run))).toEqual([0, 0, 2, 30, 181, 6, 2026])
+    })
+
     it('shifts, computes and ranks (FN-5, FN-6)', async () => {
       const run = async (name: string, ...args: object[]) =>
         values(await ask({ queries: [{ query: 'price', functions: [{ name, arguments: args }] }] }))
