@@ -3,7 +3,7 @@ import type { FactStore, NumberedBatch } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { eraseWhere, rollbackCondition } from './fact-store-erase.ts'
+import { awaitRunningInserts, eraseWhere, rollbackCondition } from './fact-store-erase.ts'
 import { prepareEvents } from './fact-store-events.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { prepareSeries } from './fact-store-series.ts'
@@ -53,6 +53,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
 
     erase: async (version, sequences, tables) => {
       const { facts } = versionDatabases(version.projectId, version.version)
+      await awaitRunningInserts(engine, facts)
       const existing = new Set(await tablesWithBatches(engine, facts))
       for (const table of tables.filter((each) => existing.has(each))) {
         await eraseWhere(engine, facts, table, `${batchColumn(table)} in (${sequences.join(', ')})`)
