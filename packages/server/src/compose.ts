@@ -1,8 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
+import { createCursorCodec } from './analytics/cursor.ts'
+import { createRunSql } from './analytics/run-sql.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
+import { createSqlEngine } from './clickhouse/sql-engine.ts'
 import type { Config } from './config.ts'
 import { createAttemptStore } from './database/attempt-store.ts'
 import { createBatchStore } from './database/batch-store.ts'
@@ -15,6 +18,7 @@ import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
+import { createSqlSpool } from './database/sql-spool.ts'
 import { createChannels } from './delivery/manage-channels.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
@@ -29,6 +33,7 @@ import { projectsRoutes } from './http/routes/projects.ts'
 import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
+import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
@@ -48,6 +53,8 @@ import { createWebhookSecret } from './webhooks/signature.ts'
 export interface Engines {
   readonly facts: FactEngine
   readonly db: ControlDatabase
+  /** Signs SQL cursors; the same on all instances (CU-2, CU-3). */
+  readonly cursorSecret: Uint8Array
   /** True while no other instance can share the engines, because they are embedded. */
   readonly isSoleInstance: boolean
 }
@@ -138,6 +145,18 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     sleep: (ms) => setTimeout(ms),
   })
   const runRangeQuery = createRunRangeQuery({ source: createSeriesSource(facts), cache, clock })
+  const runSql = createRunSql({
+    engine: createSqlEngine(facts),
+    spool: createSqlSpool(db),
+    cursors: createCursorCodec(engines.cursorSecret),
+    cache,
+    clock,
+    limits: {
+      timeoutMs: config.sqlTimeoutSeconds * 1000,
+      memoryBytesMax: config.sqlMemoryBytes,
+      resultBytesMax: config.sqlResultBytes,
+    },
+  })
 
   return {
     access: createAccess({ keys, projects }),
@@ -149,6 +168,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
+      sqlExecuteRoute({ runSql, cacheDefaults }),
       ingestRoute(ingest),
       rollbackRoute(ingest),
       ...projectsRoutes(projects),

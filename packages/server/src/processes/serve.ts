@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { compose, type Composition } from '../compose.ts'
 import { redactConfig, type Config } from '../config.ts'
+import { sharedSecret } from '../database/secret-store.ts'
 import { buildApp } from '../http/app.ts'
 import { systemClock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -33,7 +35,9 @@ export async function serve(config: Config): Promise<RunningService> {
   const engines = await openEngines(config, log)
   const closing: Phase[] = [...engines.closing]
   try {
-    const parts = compose(config, { ...engines, db: engines.database.db }, CLOCK, log)
+    const { db } = engines.database
+    const cursorSecret = await sharedSecret(db, 'sql-cursor', randomBytes(32))
+    const parts = compose(config, { ...engines, db, cursorSecret }, CLOCK, log)
     const supplied = config.administratorKey === '' ? undefined : config.administratorKey
     const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     await parts.ingest.recover()
