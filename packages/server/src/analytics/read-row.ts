@@ -47,8 +47,10 @@ function mapKeys(value: Record<string, unknown>): Record<string, unknown> {
 
 /** Text from its bytes, one a character; base64 where they are no UTF-8. The parser may have unescaped U+2028. */
 function textOfBytes(latin: string): string {
-  const bytes = Buffer.concat(
-    [...latin].map((letter) => Buffer.from(letter, letter <= '\u00ff' ? 'latin1' : 'utf8')),
+  const wide = /[\u0100-\uffff]/g
+  const bytes = Buffer.from(
+    latin.replace(wide, (letter) => Buffer.from(letter).toString('latin1')),
+    'latin1',
   )
   return isUtf8(bytes) ? bytes.toString() : bytes.toString('base64')
 }

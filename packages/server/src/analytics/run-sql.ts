@@ -104,7 +104,7 @@ export function createRunSql({ engine, spool, cursors, cache, clock, ...given }:
     signal: AbortSignal,
   ): Promise<SqlAnswer> {
     const { pageSize, warnings } = choosePageSize(request.pageSize)
-    const scope = { projectId: project.id, version: versionOf(project, request.version) }
+    const scope = scopeOf(project, request.version)
     const statement = await admitStatement(engine, await functions(), sql, request.parameters)
     const compute = (): Promise<Page> => execute(statement, scope, request.parameters, pageSize, signal)
     const key = keyOf(scope, statement, request.parameters, pageSize)
@@ -133,7 +133,7 @@ export function createRunSql({ engine, spool, cursors, cache, clock, ...given }:
     signal: AbortSignal,
   ): Promise<Page> {
     await expire()
-    const run = { scope, parameters, limits, signal }
+    const run = { scope, parameters, limits, isExplain: statement.isExplain, signal }
     const stream = await (statement.isWrapped
       ? engine.executeWrapped(statement.sql, run)
       : engine.execute(statement.sql, run))
@@ -177,7 +177,7 @@ export function createRunSql({ engine, spool, cursors, cache, clock, ...given }:
   }
 }
 
-function versionOf(project: Project, asked: number | null): number {
+function scopeOf(project: Project, asked: number | null): SqlScope {
   const version = asked === null || asked === 0 ? project.activeVersion : asked
   if (version === null) {
     throw new ServiceError(
@@ -185,7 +185,7 @@ function versionOf(project: Project, asked: number | null): number {
       `project ${project.owner}/${project.name} has no processor version yet; send it data first`,
     )
   }
-  return version
+  return { projectId: project.id, version, isActive: version === project.activeVersion }
 }
 
 function keyOf(

@@ -2,6 +2,8 @@
 export interface SqlScope {
   readonly projectId: number
   readonly version: number
+  /** Is it the one that the project reads by default? */
+  readonly isActive: boolean
 }
 
 /** Values of `{name:Type}` placeholders as the engine binds them. */
@@ -58,5 +60,7 @@ export interface Execution {
   readonly scope: SqlScope
   readonly parameters: SqlParameters
   readonly limits: ExecutionLimits
+  /** An EXPLAIN inside the wrapper is refused in the strictest mode, which also forbids temporary tables. */
+  readonly isExplain: boolean
   readonly signal: AbortSignal
 }

@@ -33,13 +33,18 @@ const OUTPUT = {
 export function createSqlEngine(engine: FactEngine): SqlEngine {
   const known = new Set<string>()
 
-  /** The views of a version; the active one's database may not have been made yet. */
-  async function databaseOf({ projectId, version }: Execution['scope']): Promise<string> {
+  /** The views of a version. The active one has them even before its first data; others must have been made. */
+  async function databaseOf({ projectId, version, isActive }: Execution['scope']): Promise<string> {
     const name = versionDatabases(projectId, version).user
-    if (!known.has(name)) {
+    if (known.has(name)) return name
+    if (isActive) {
       await engine.command(`create database if not exists ${quoteIdentifier(name)}`)
-      known.add(name)
+    } else {
+      const sql = 'select 1 from system.databases where name = {name:String}'
+      const found = await engine.rows(sql, { parameters: { name } })
+      if (found.length === 0) throw new ServiceError('not_found', `version ${version} has no data`)
     }
+    known.add(name)
     return name
   }
 

@@ -151,7 +151,9 @@ describe('inserts', () => {
 
   it('takes rows that stand in the statement', async () => {
     await engine.command(`insert into ${DATABASE}.things (id, name) values (8, 'inline'), (9, 'inline')`)
-    await engine.command(`insert into ${DATABASE}.things (id, name) format JSONEachRow {"id": 10, "name": "inline"}`)
+    await engine.command(
+      `insert into ${DATABASE}.things (id, name) format JSONEachRow {"id": 10, "name": "inline"}`,
+    )
     const found = await engine.rows(`select count() as n from ${DATABASE}.things where name = 'inline'`)
     expect(found).toEqual([{ n: '3' }])
   })

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto'
+import { createCursorCodec } from '../../src/analytics/cursor.ts'
+import {
+  createRunSql,
+  type RunSql,
+  type SqlAnswer,
+  type SqlLimits,
+  type SqlRequest,
+} from '../../src/analytics/run-sql.ts'
+import type { CachePolicy } from '../../src/cache/cache-policy.ts'
+import { createResultCache } from '../../src/cache/result-cache.ts'
+import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
+import { versionDatabases } from '../../src/clickhouse/layout.ts'
+import { createSqlEngine } from '../../src/clickhouse/sql-engine.ts'
+import { createResultStore } from '../../src/database/result-store.ts'
+import { sharedSecret } from '../../src/database/secret-store.ts'
+import { createSqlSpool } from '../../src/database/sql-spool.ts'
+import type { Clock } from '../../src/platform/clock.ts'
+import type { Project } from '../../src/projects/project.ts'
+import type { TestDatabase } from '../support/databases.ts'
+
+/** A project as the SQL API is given it. */
+export function sqlProject(id: number): Project {
+  return {
+    id,
+    owner: 'demo',
+    name: `p${id}`,
+    type: 'processor',
+    isPublic: false,
+    activeVersion: 1,
+  }
+}
+
+/** Tables behind views, as ingest lays them out: 1000 transfers and an event with an odd name. */
+export async function fillProject(engine: FactEngine, project: Project): Promise<void> {
+  const { user, facts } = versionDatabases(project.id, 1)
+  for (const sql of [
+    `drop database if exists ${user}`,
+    `drop database if exists ${facts}`,
+    `create database ${user}`,
+    `create database ${facts}`,
+    `create table ${facts}.event_Transfer
+       (id UInt64, timestamp DateTime64(6, 'UTC'), chain LowCardinality(String), amount UInt256, address String)
+       engine = MergeTree order by id`,
+    `create view ${user}.Transfer as select * from ${facts}.event_Transfer`,
+    `create table ${facts}.event_odd (value Float64) engine = MergeTree order by tuple()`,
+    `create view ${user}.\`odd name\` as select * from ${facts}.event_odd`,
+    `insert into ${facts}.event_Transfer
+       select number, toDateTime64('2024-01-01 00:00:00', 6, 'UTC') + number, ['1', '10'][1 + number % 2],
+         toUInt256(number) * toUInt256('1000000000000000000000'), hex(number) from numbers(1000)`,
+    `insert into ${facts}.event_odd values (1.5), (2.5)`,
+  ]) {
+    await engine.command(sql)
+  }
+}
+
+export const DEFAULT_POLICY: CachePolicy = {
+  ttlSeconds: 1000,
+  refreshTtlSeconds: 1000,
+  isBypassed: false,
+  isRefreshForced: false,
+}
+const BYPASS: CachePolicy = { ...DEFAULT_POLICY, isBypassed: true }
+
+export interface SqlFixture {
+  readonly runSql: RunSql
+  run(
+    request: Partial<SqlRequest>,
+    options?: { project?: Project; policy?: CachePolicy; signal?: AbortSignal },
+  ): Promise<SqlAnswer>
+  /** Every page, following the cursor. */
+  pages(request: Partial<SqlRequest>): Promise<SqlAnswer[]>
+}
+
+/** One instance of the SQL API on a fact engine and a control database. */
+export async function createSqlFixture(
+  engine: FactEngine,
+  database: TestDatabase,
+  project: Project,
+  options: { clock: Clock; limits?: Partial<SqlLimits> },
+): Promise<SqlFixture> {
+  const { clock } = options
+  const cache = createResultCache({
+    store: createResultStore(database.db),
+    clock,
+    log: { warn: () => undefined },
+  })
+  const runSql = createRunSql({
+    engine: createSqlEngine(engine),
+    spool: createSqlSpool(database.db),
+    cursors: createCursorCodec(await sharedSecret(database.db, 'sql-cursor', randomBytes(32))),
+    cache,
+    clock,
+    ...(options.limits ? { limits: options.limits } : {}),
+  })
+  const fixture: SqlFixture = {
+    runSql,
+    run: (
+      request,
+      { project: other = project, policy = BYPASS, signal = new AbortController().signal } = {},
+    ) =>
+      runSql(
+        other,
+        { sql: null, pageSize: null, parameters: {}, version: null, cursor: null, ...request },
+        policy,
+        signal,
+      ),
+    async pages(request) {
+      const answers = [await fixture.run(request)]
+      for (let cursor = answers[0]?.cursor ?? ''; cursor !== ''; cursor = answers.at(-1)?.cursor ?? '') {
+        answers.push(await fixture.run({ cursor }))
+      }
+      return answers
+    },
+  }
+  return fixture
+}
