@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BatchStore } from '../../src/ingest/batch-store.ts'
 import type { FactStore } from '../../src/ingest/fact-store.ts'
+import { ServiceError } from '../../src/platform/errors.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
@@ -138,6 +139,72 @@ describe.each(controlDatabases)('a crash during ingest with $name', ({ open }) =
     await neighbour.recover()
     expect(await count(project)).toEqual([{ c: 0, e: '0' }, 0])
     expect(await neighbour.accept(project, batch)).toMatchObject({ isRepeated: false })
+    expect(await count(project)).toEqual([{ c: 1, e: '1' }, 1])
+  })
+
+  it('does not let a rollback that is completed late remove what was stored after it (IN-3)', async () => {
+    const project = await createTestProject(database)
+    const before = startInstance({ engine: facts.engine, database })
+    for (const block of [1, 2, 3]) await before.accept(project, jsonBatch(records(block)))
+    const order = { chain: '1', blockNumber: 1, version: null }
+    await expect(startMortal({ at: 'rollBack', isAfter: false }).rollBack(project, order)).rejects.toThrow(
+      'died',
+    )
+
+    let nowMs = Date.now()
+    const clock = { now: () => nowMs, monotonic: () => performance.now() }
+    const neighbour = startInstance({ engine: facts.engine, database, clock, isSoleInstance: false })
+    await neighbour.accept(project, jsonBatch(records(2)))
+    nowMs += 3_600_000
+    await neighbour.recover()
+    expect(await count(project)).toEqual([{ c: 2, e: '2' }, 2])
+  })
+
+  it('of the engine between an insert and its answer does not double the insert (IN-2)', async () => {
+    const project = await createTestProject(database)
+    let failures = 0
+    const instance = startInstance({
+      engine: facts.engine,
+      database,
+      wrapFacts: (port) => ({
+        ...port,
+        write: async (version, batches) => {
+          await port.write(version, batches)
+          failures++
+          if (failures < 3) throw new ServiceError('unavailable', 'the engine has died')
+        },
+      }),
+    })
+    await instance.accept(project, jsonBatch(records(1)))
+    expect(failures).toBe(3)
+    expect(await count(project)).toEqual([{ c: 1, e: '1' }, 1])
+  })
+
+  it('of the engine that lasts is told with 503, and the batch can be sent again (IN-2)', async () => {
+    const project = await createTestProject(database)
+    let isAway = true
+    const instance = startInstance({
+      engine: facts.engine,
+      database,
+      limits: { maxEngineAwayMs: 0 },
+      wrapFacts: (port) => ({
+        ...port,
+        write: async (version, batches) => {
+          await port.write(version, batches)
+          if (isAway) throw new ServiceError('unavailable', 'the engine has died')
+        },
+        erase: async (version, sequences, tables) => {
+          if (isAway) throw new ServiceError('unavailable', 'the engine has died')
+          await port.erase(version, sequences, tables)
+        },
+      }),
+    })
+    const batch = jsonBatch(records(1), 'one')
+    for (let i = 0; i < 2; i++) {
+      await expect(instance.accept(project, batch)).rejects.toMatchObject({ code: 'unavailable' })
+    }
+    isAway = false
+    expect(await instance.accept(project, batch)).toMatchObject({ isRepeated: false })
     expect(await count(project)).toEqual([{ c: 1, e: '1' }, 1])
   })
 
