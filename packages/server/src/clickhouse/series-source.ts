@@ -72,8 +72,8 @@ from series where metric = {metric:String} limit 1 by series_id`
   try {
     return await engine.rows<SeriesRow>(sql, { ...options, parameters })
   } catch (error) {
-    if (isMissingTable(error)) return []
-    throw error
+    if (hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')) return []
+    throw hasEngineCode(error, 'CANNOT_COMPILE_REGEXP') ? brokenExpression(plan.matchers, error) : error
   }
 }
 
@@ -95,13 +95,26 @@ function matcherSql(matcher: LabelMatcher, index: number, parameters: Record<str
   }
 }
 
-/** The databases of a version appear with its first data. */
-function isMissingTable(error: unknown): boolean {
+/** The databases of a version appear with its first data, so their absence is no failure. */
+function hasEngineCode(error: unknown, ...codes: string[]): error is ServiceError {
   if (!(error instanceof ServiceError)) return false
   return error.details.some((detail) => {
     const code = (detail as { engineCode?: unknown } | null)?.engineCode
-    return code === 'UNKNOWN_DATABASE' || code === 'UNKNOWN_TABLE'
+    return typeof code === 'string' && codes.includes(code)
   })
+}
+
+/** The engine's message quotes the expression as it was anchored, and the statement around it. */
+function brokenExpression(matchers: readonly LabelMatcher[], error: ServiceError): ServiceError {
+  const expressions = matchers
+    .filter(({ operator }) => operator === '=~' || operator === '!~')
+    .map(({ label, operator, value }) => `${label}: ${JSON.stringify(operator + value)}`)
+  const reason = /, error: ([^:]*)/.exec(error.message)?.[1] ?? 'does not compile'
+  return new ServiceError(
+    'invalid_argument',
+    `labelSelector: not an RE2 regular expression (${reason}): ${expressions.join(', ')}`,
+    { cause: error },
+  )
 }
 
 async function scan(
