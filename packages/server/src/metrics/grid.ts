@@ -58,9 +58,9 @@ function* pointsWithinDays(zone: TimeZone, start: number, stepSeconds: number): 
 
 /** The grid of a step of a day or more, ascending and endless, from the last point at or before `start`. */
 function* marks(zone: TimeZone, start: number, stepSeconds: number): Generator<number, undefined> {
-  const { indexBefore, localAt } = calendar(stepSeconds)
-  // A zone may step back over midnight, so that a later day has begun already; hence one mark more, then back.
-  let index = indexBefore(localDayStart(zone, start)) + 1
+  const { indexAt, localAt } = calendar(stepSeconds)
+  // A zone may step back over midnight when the next day has begun already; hence from that day on, backwards.
+  let index = indexAt(localDayStart(zone, start) + DAY_SECONDS)
   while (zone.instantOf(localAt(index)) > start) index -= 1
   let last = zone.instantOf(localAt(index))
   yield last
@@ -75,22 +75,22 @@ function* marks(zone: TimeZone, start: number, stepSeconds: number): Generator<n
 interface Calendar {
   /** Local seconds of the mark with an index. */
   localAt(index: number): number
-  /** A mark no further than one before the last mark at or before local seconds. */
-  indexBefore(localSeconds: number): number
+  /** The last mark at or before local seconds. */
+  indexAt(localSeconds: number): number
 }
 
 function calendar(stepSeconds: number): Calendar {
-  if (stepSeconds === MONTH_SECONDS) return { localAt: monthStart, indexBefore: monthOf }
+  if (stepSeconds === MONTH_SECONDS) return { localAt: monthStart, indexAt: monthOf }
   if (stepSeconds === YEAR_SECONDS) {
     return {
       localAt: (index) => monthStart(12 * index),
-      indexBefore: (local) => Math.floor(monthOf(local) / 12),
+      indexAt: (local) => Math.floor(monthOf(local) / 12),
     }
   }
   const anchor = stepSeconds % WEEK_SECONDS === 0 ? MONDAY_SECONDS : 0
   return {
     localAt: (index) => anchor + index * stepSeconds,
-    indexBefore: (local) => Math.floor((local + DAY_SECONDS - anchor) / stepSeconds),
+    indexAt: (local) => Math.floor((local - anchor) / stepSeconds),
   }
 }
 

@@ -169,6 +169,26 @@ describe('a range', () => {
     ).toEqual(['2018-11-03T03:00:00Z', '2018-11-04T03:00:00Z', '2018-11-05T02:00:00Z'])
   })
 
+  it('begins a day once where the clock steps back over midnight (TR-6)', () => {
+    // Sao Paulo went from 00:00 of 2018-02-18 back to 23:00; Newfoundland from 00:01 of 2010-11-07 back to 23:01.
+    expect(
+      points(
+        Date.parse('2018-02-18T02:30:00Z'),
+        Date.parse('2018-02-18T04:00:00Z'),
+        86_400,
+        'America/Sao_Paulo',
+      ),
+    ).toEqual(['2018-02-17T02:00:00Z', '2018-02-18T03:00:00Z'])
+    expect(
+      points(
+        Date.parse('2010-11-07T02:45:00Z'),
+        Date.parse('2010-11-08T04:00:00Z'),
+        86_400,
+        'America/St_Johns',
+      ),
+    ).toEqual(['2010-11-07T02:30:00Z', '2010-11-08T03:30:00Z'])
+  })
+
   it('has no point for a day that a zone skipped (TR-6)', () => {
     expect(
       points(Date.parse('2011-12-29T20:00:00Z'), Date.parse('2012-01-01T00:00:00Z'), 86_400, 'Pacific/Apia'),
