@@ -153,19 +153,10 @@ export function eventView(
     select ${columns.join(', ')} from ${quoteIdentifier(facts)}.${quoteIdentifier(eventTable(name))}`
 }
 
-/** Columns of the view of a metric. `exact` has the digits of values that a Float64 rounds, else it is empty. */
-export const METRIC_VIEW_COLUMNS = [
-  'timestamp',
-  'value',
-  'exact',
-  'chain',
-  'block_number',
-  'contract_name',
-  'contract_address',
-  'labels',
-] as const
-
-/** What SQL users see of a metric: its samples with the labels of their series. */
+/**
+ * What SQL users see of a metric: its samples with the labels of their series. `exact` has the digits of values that a Float64
+ * rounds, else it is empty.
+ */
 export function metricView({ user, facts }: VersionDatabases, metric: string): string {
   const database = quoteIdentifier(facts)
   return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(metric))} as
