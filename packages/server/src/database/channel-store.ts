@@ -1,5 +1,6 @@
 import type { Channel, ChannelChange, ChannelStatus, ChannelStore } from '../delivery/channel.ts'
 import { channelColumns, headersFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
+import { clearChannel } from './channel-store-removal.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { createLane } from './outbox-lanes.ts'
 
@@ -143,13 +144,5 @@ async function remove(tx: ControlTransaction, id: number, nowMs: number): Promis
     }))
     .where('id', '=', id)
     .execute()
-  for (const table of [
-    'webhook_message',
-    'webhook_sent',
-    'webhook_attempt',
-    'webhook_dead_letter',
-    'webhook_dead_message',
-  ] as const) {
-    await tx.deleteFrom(table).where('lane_id', '=', id).execute()
-  }
+  await clearChannel(tx, id)
 }

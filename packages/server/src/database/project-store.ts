@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Project } from '../projects/project.ts'
 import type { ProjectStore } from '../projects/project-store.ts'
+import { removeChannelsOfProject } from './channel-store-removal.ts'
 import type { ControlDatabase } from './database.ts'
 import type { ProjectTables } from './schema/projects.ts'
 
@@ -50,9 +51,11 @@ export function createProjectStore(db: ControlDatabase): ProjectStore {
       return row ? fromRow(row) : null
     },
 
-    remove: async (projectId) => {
-      await db.deleteFrom('project').where('id', '=', projectId).execute()
-    },
+    remove: (projectId) =>
+      db.transaction().execute(async (tx) => {
+        await removeChannelsOfProject(tx, projectId)
+        await tx.deleteFrom('project').where('id', '=', projectId).execute()
+      }),
 
     versions: async (projectId) => {
       const rows = await db

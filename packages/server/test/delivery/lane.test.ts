@@ -247,6 +247,25 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     expect(data()).toEqual(['a', 'b'])
   })
 
+  it('does not take an older revision for the newest because its answer came late (DL-6, DL-8)', async () => {
+    await bench.configure()
+    await bench.enqueue(exported('"a"', { position: 0 }))
+    const [late] = await bench.claim('late')
+    if (!late) throw new Error('nothing claimed')
+    bench.endpoint.answer = async () => {
+      bench.endpoint.answer = () => ACKNOWLEDGED
+      await bench.enqueue(exported('"b"', { position: 0 }))
+      bench.clock.advance(15_000)
+      await bench.work('next')
+      return ACKNOWLEDGED
+    }
+    await deliver(bench.dependencies, late, bench.clock.monotonic(), new AbortController().signal)
+    const requests = bench.endpoint.requests.length
+    await bench.enqueue(exported('"b"', { position: 0 }))
+    await bench.work()
+    expect(bench.endpoint.requests).toHaveLength(requests)
+  })
+
   it('does not begin a request when its lease was taken over while it was stalled (DL-6)', async () => {
     await bench.configure()
     await bench.enqueue(exported(1))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { removeChannelsOfProject } from '../../src/database/channel-store-removal.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { createBench, exported, PROJECT_ID, refused, type Bench } from './bench.ts'
 
@@ -142,7 +143,7 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     expect(data()).toEqual(['keep', 'other chain', 'other version'])
   })
 
-  it('sends again what was withdrawn while it was under way, unless that arrived unchanged (DL-8, IN-3)', async () => {
+  it('sends the next revision after one that was withdrawn while it was under way, whatever it equals (DL-8, IN-3)', async () => {
     await bench.configure()
     await bench.enqueue(exported('"a"', { position: 0 }))
     await bench.work()
@@ -155,6 +156,19 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     }
     await bench.work()
     expect(data()).toEqual(['a', 'b', 'a'])
+  })
+
+  it('does not send twice what was withdrawn and emitted again unchanged while it was under way (DL-8)', async () => {
+    await bench.configure()
+    await bench.enqueue(exported('"a"'))
+    bench.endpoint.answer = async () => {
+      await bench.withdraw({ aboveBlock: 99 })
+      await bench.enqueue(exported('"a"'))
+      return { kind: 'acknowledged', status: 200 }
+    }
+    await bench.work()
+    expect(data()).toEqual(['a'])
+    expect(await bench.pending()).toEqual([])
   })
 
   it('keeps the messages of a channel without a url, warns, and delivers them once it has one (IN-7)', async () => {
@@ -190,6 +204,17 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     await bench.enqueue(exported('"b"', { blockNumber: 2 }))
     await bench.work()
     expect(new Set(ids()).size).toBe(2)
+  })
+
+  it('removes everything of a project with it, and nothing of another one', async () => {
+    await bench.configure()
+    await bench.enqueue(exported(1), exported(2))
+    await bench.db.transaction().execute((tx) => removeChannelsOfProject(tx, PROJECT_ID + 1))
+    expect(await bench.pending()).toHaveLength(2)
+    await bench.db.transaction().execute((tx) => removeChannelsOfProject(tx, PROJECT_ID))
+    for (const table of ['webhook_lane', 'webhook_message', 'webhook_event_id', 'webhook_arrival'] as const) {
+      expect(await bench.db.selectFrom(table).selectAll().execute()).toEqual([])
+    }
   })
 
   it('accepts from many transactions at once without losing or doubling any (DL-6)', async () => {

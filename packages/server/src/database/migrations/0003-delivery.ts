@@ -1,4 +1,4 @@
-import type { CreateTableBuilder, Kysely } from 'kysely'
+import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
 import type { ColumnTypes, ControlMigration } from '../migrate.ts'
 
 /** Channels and their lanes, the queue, what was sent, attempts, dead letters. */
@@ -15,7 +15,7 @@ export const deliveryMigration: ControlMigration = {
 async function createLanes(db: Kysely<unknown>, column: ColumnTypes): Promise<void> {
   const lanes = db.schema
     .createTable('webhook_lane')
-    .addColumn('id', column.id, (c) => c.primaryKey())
+    .addColumn('id', column.id, (c) => countingUp(c, column))
     .addColumn('project_id', 'bigint', (c) => c.notNull())
     .addColumn('name', 'text', (c) => c.notNull())
     .addColumn('deleted_at', 'bigint')
@@ -116,7 +116,7 @@ async function createEventIds(db: Kysely<unknown>): Promise<void> {
 
 async function createHistory(db: Kysely<unknown>, column: ColumnTypes): Promise<void> {
   await withIntegers(
-    db.schema.createTable('webhook_attempt').addColumn('id', column.id, (c) => c.primaryKey()),
+    db.schema.createTable('webhook_attempt').addColumn('id', column.id, (c) => countingUp(c, column)),
     ['lane_id', 'started_at', 'duration_ms', 'messages', 'bytes', 'first_event_id', 'last_event_id'],
   )
     .addColumn('webhook_id', 'text', (c) => c.notNull())
@@ -128,7 +128,7 @@ async function createHistory(db: Kysely<unknown>, column: ColumnTypes): Promise<
   await index(db, 'webhook_attempt', ['lane_id', 'id'])
   await index(db, 'webhook_attempt', ['started_at'])
   await withIntegers(
-    db.schema.createTable('webhook_dead_letter').addColumn('id', column.id, (c) => c.primaryKey()),
+    db.schema.createTable('webhook_dead_letter').addColumn('id', column.id, (c) => countingUp(c, column)),
     ['project_id', 'lane_id', 'died_at', 'attempts', 'last_pulled_at'],
   )
     .addColumn('last_status', 'integer')
@@ -151,6 +151,11 @@ async function createHistory(db: Kysely<unknown>, column: ColumnTypes): Promise<
     .addPrimaryKeyConstraint('webhook_dead_message_key', ['letter_id', 'seq'])
     .execute()
   await index(db, 'webhook_dead_message', ['lane_id', 'event_id'])
+}
+
+/** SQLite gives the id of a deleted last row out again unless told not to; PostgreSQL's sequences never do. */
+function countingUp(id: ColumnDefinitionBuilder, column: ColumnTypes): ColumnDefinitionBuilder {
+  return column.id === 'integer' ? id.primaryKey().autoIncrement() : id.primaryKey()
 }
 
 function withIntegers<T extends string, C extends string>(
