@@ -47,7 +47,7 @@ function runtimeFault() {
   return [
     `Millrace needs Node ${MINIMUM_NODE_MAJOR} or newer; it brings its own, but that one is not there.`,
     'The usual reason: npm may not run install scripts here (`npm config get ignore-scripts` says true).',
-    'Either allow them and repeat:   npm ci --ignore-scripts=false',
+    'Either run them now and repeat:  npm rebuild --ignore-scripts=false',
     `or put Node ${MINIMUM_NODE_MAJOR} or newer on the PATH (https://nodejs.org) and repeat the command.`,
   ].join('\n')
 }

@@ -25,7 +25,7 @@ export async function tryCommands(url: string, apiKey: string): Promise<readonly
   const page = await client.executeSql(PROJECT_ADDRESS, first)
   const commands: TriedCommand[] = [
     {
-      title: 'Minted and burned per day, over the last 30 days, in Los Angeles',
+      title: 'Minted and burned within 24 hours, hour by hour',
       path: `/api/v1/metrics/${PROJECT_ADDRESS}/query_range`,
       body: range,
     },
