@@ -64,15 +64,18 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
     if (signal?.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
     const deadline = AbortSignal.timeout(timeoutMs + GRACE_MS)
     const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
+    const settings: Record<string, string | number> = {
+      ...options.settings,
+      max_execution_time: timeoutMs / 1000,
+      // Not as a clause of the statement: the embedded engine has to know it to join the chunks of a result.
+      ...(format === null ? {} : { default_format: format }),
+      ...(options.database === undefined ? {} : { database: options.database }),
+    }
     const { stream, response_headers, http_status_code } = await (
       await client()
     ).exec({
-      query: format === null ? sql : `${sql}\nformat ${format}`,
-      clickhouse_settings: {
-        ...options.settings,
-        ...(options.database === undefined ? {} : { database: options.database }),
-        max_execution_time: timeoutMs / 1000,
-      },
+      query: sql,
+      clickhouse_settings: settings,
       ...(options.parameters ? { query_params: { ...options.parameters } } : {}),
       abort_signal: stop,
       // The client takes an error's name from the first capitals in parentheses, also from those of the statement.

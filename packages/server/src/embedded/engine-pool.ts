@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Session } from 'chdb'
 import type { EngineStatement, SessionOrder, SessionReport } from './engine-messages.ts'
@@ -91,7 +92,9 @@ export async function openEnginePool(
   }
 
   async function openThread(): Promise<void> {
-    const thread = new Worker(new URL('./engine-session.ts', import.meta.url), { workerData: { directory } })
+    const thread = new Worker(new URL(`./engine-session${extname(import.meta.filename)}`, import.meta.url), {
+      workerData: { directory },
+    })
     thread.on('error', onCrash)
     await new Promise<void>((resolve) => {
       thread.once('message', () => {

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Session, type ChdbQueryStream } from 'chdb'
+import { dropLines, repeatedHeaderLines } from './chunk-seams.ts'
 import type { EngineStatement, SessionOrder, SessionReport } from './engine-messages.ts'
 import { FRESH_SESSION, parameterStatement, statementsBetween, type SessionState } from './engine-settings.ts'
 import { insertBytes } from './native.ts'
@@ -41,11 +42,13 @@ async function prepare(statement: EngineStatement): Promise<void> {
   if (binding !== null) await session.queryAsync(binding)
 }
 
-async function streamRows(sql: string, format: string): Promise<void> {
+async function streamRows(sql: string, format: string, headerLines: number): Promise<void> {
   stream = session.queryStream(sql, { format })
+  let isFirst = true
   for await (const chunk of stream) {
     if (isCancelled) break
-    report({ kind: 'chunk', bytes: chunk.raw() })
+    report({ kind: 'chunk', bytes: isFirst ? chunk.raw() : dropLines(chunk.raw(), headerLines) })
+    isFirst = false
     credit--
     // oxlint-disable-next-line no-unmodified-loop-condition -- changed by the port's messages
     while (credit <= 0 && !isCancelled) {
@@ -53,6 +56,17 @@ async function streamRows(sql: string, format: string): Promise<void> {
         grant = resolve
       })
     }
+  }
+}
+
+/** False when only the whole result can be had: just SELECT streams, and the engine's parser decides what is one. */
+async function isStreamed(sql: string, format: string, headerLines: number): Promise<boolean> {
+  try {
+    await streamRows(sql, format, headerLines)
+    return true
+  } catch (error) {
+    if (String(error).includes('Streaming query is not supported')) return false
+    throw error
   }
 }
 
@@ -69,11 +83,8 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
   // the rows of an INSERT … VALUES it would be read as one.
   const tag = `/* ${statement.tag} */`
   const sql = /^\s*insert\b/i.test(statement.sql) ? `${tag} ${statement.sql}` : `${statement.sql}\n${tag}`
-  try {
-    await streamRows(sql, statement.format)
-  } catch (error) {
-    if (!String(error).includes('Streaming query is not supported')) throw error
-    // Only SELECT streams. The engine's parser decides, not a look at the first word.
+  const headerLines = repeatedHeaderLines(statement.format)
+  if (headerLines === null || !(await isStreamed(sql, statement.format, headerLines))) {
     const result = await session.queryAsync(sql, { format: statement.format })
     const bytes = result.bytes()
     if (bytes.length > 0) report({ kind: 'chunk', bytes })

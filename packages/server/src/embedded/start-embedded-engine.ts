@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
@@ -42,6 +43,9 @@ const STABLE_AFTER_MS = 30_000
 const PROGRESS_EVERY_MS = 2000
 const STOP_WITHIN_MS = 15_000
 const START_WITHIN_MS = 120_000
+// An engine of a service that was killed may hold the directory for two seconds more; who fails longer will not start.
+const DEATHS_BEFORE_FIRST_START = 6
+const STDERR_CHARACTERS = 1000
 
 /**
  * Starts the engine's process and keeps it running: when it dies it is started again, after 100 ms at first and up to
@@ -56,6 +60,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   let restartMs = FIRST_RESTART_MS
   let restartTimer: NodeJS.Timeout | undefined
   let lastFailure = ''
+  let deaths = 0
   const waiting = new Set<(address: EngineAddress | null) => void>()
 
   function announce(address: EngineAddress | null): void {
@@ -66,16 +71,21 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   function launch(): void {
     const launchedAt = performance.now()
     const password = randomId(32)
-    const process_ = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [], {
-      // Nothing of the service's environment: user SQL runs in there. The thread pool serves one fetch a session.
-      env: { UV_THREADPOOL_SIZE: String(poolSize + 4), TZ: 'UTC' },
-      execArgv: [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    })
+    const process_ = fork(
+      fileURLToPath(new URL(`./engine-process${extname(import.meta.filename)}`, import.meta.url)),
+      [],
+      {
+        // Nothing of the service's environment: user SQL runs in there. The thread pool serves one fetch a session.
+        env: { UV_THREADPOOL_SIZE: String(poolSize + 4), TZ: 'UTC' },
+        execArgv: [],
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      },
+    )
     child = process_
+    let stderr = ''
     process_.stderr?.on('data', (text: Buffer) => {
-      logger.debug({ text: text.toString().slice(0, 2000) }, 'engine.stderr')
+      stderr = (stderr + text.toString()).slice(-STDERR_CHARACTERS)
     })
     const progress = setInterval(() => {
       logger.info({ waitedMs: Math.round(performance.now() - launchedAt) }, 'engine.starting')
@@ -88,6 +98,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
       clearInterval(progress)
       current = { url: `http://127.0.0.1:${report.port}`, username: 'default', password }
       state = 'ready'
+      lastFailure = ''
       logger.info(
         { pid: process_.pid, startedInMs: Math.round(performance.now() - launchedAt) },
         'engine.ready',
@@ -99,8 +110,14 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
       current = null
       child = undefined
       if (state === 'stopped') return
+      lastFailure ||= stderr.trim()
+      deaths++
       if (performance.now() - launchedAt > STABLE_AFTER_MS) restartMs = FIRST_RESTART_MS
       logger.error({ code, signal, reason: lastFailure || undefined, restartMs }, 'engine.died')
+      if (state === 'starting' && deaths >= DEATHS_BEFORE_FIRST_START) {
+        announce(null)
+        return
+      }
       if (state === 'ready') state = 'restarting'
       restartTimer = setTimeout(launch, restartMs)
       restartMs = Math.min(restartMs * 2, LONGEST_RESTART_MS)

@@ -84,6 +84,25 @@ describe('statements', () => {
     expect(text.endsWith('\n499999\n')).toBe(true)
   })
 
+  it.each([
+    ['JSONCompactEachRowWithNamesAndTypes', 2],
+    ['TSVWithNames', 1],
+    ['TSV', 0],
+  ])('writes the header of %s once, however many chunks a result has', async (format, headerLines) => {
+    const sql = 'select number from numbers(100000)'
+    const text = await textOf(await engine.stream(sql, format, { settings: { max_block_size: 1000 } }))
+    expect(text.trimEnd().split('\n')).toHaveLength(100_000 + headerLines)
+    expect(text.split('number')).toHaveLength(headerLines === 0 ? 1 : 2)
+    const nothing = await textOf(await engine.stream('select 1 as one where 0', format))
+    expect(nothing.split('\n').filter((line) => line !== '')).toHaveLength(headerLines)
+  })
+
+  it('writes a format that is more than lines as one whole', async () => {
+    const sql = 'select number from numbers(50000)'
+    const text = await textOf(await engine.stream(sql, 'JSON', { settings: { max_block_size: 1000 } }))
+    expect((JSON.parse(text) as { rows: number }).rows).toBe(50_000)
+  })
+
   it('runs more statements than it has sessions, side by side', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
