@@ -187,9 +187,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
         run: (signal) => expireDelivery(db, clock.now(), signal),
       },
       { name: 'expire batch ids', everyMs: 10 * MINUTE_MS, run: () => ingest.expire(BATCH_MEMORY_MS) },
-      ...(isSoleInstance
-        ? []
-        : [{ name: 'recover ingest', everyMs: MINUTE_MS, run: () => ingest.recover().then(() => 0) }]),
+      { name: 'recover ingest', everyMs: MINUTE_MS, run: () => ingest.recover().then(() => 0) },
     ],
   }
 }
