@@ -42,6 +42,7 @@ export function createDeliveryWorker(
   let mayMoreBeReady = false
 
   function schedule(): void {
+    if (stopping.signal.aborted) return
     isSweepDue = true
     sweeping ??= sweepWhileDue()
   }

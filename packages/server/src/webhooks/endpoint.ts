@@ -27,7 +27,6 @@ export function createWebhookEndpoint(guard: AddressGuard, clock: Clock): Webhoo
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: 16 * 1024,
-    keepAliveTimeout: 10_000,
     pipelining: 1,
   })
   return {
