@@ -1,5 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
-import { readColumns } from './columns.ts'
+import { readColumns, type Column } from './columns.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
 import { createRowReader } from './read-row.ts'
 import type { Spool } from './spool.ts'
@@ -37,16 +37,13 @@ export async function spoolResult(
 ): Promise<Page> {
   const { columns, types } = readColumns(stream.names, stream.types)
   const readRow = createRowReader(types)
-  const toText = (line: Uint8Array): string => {
-    const values = readRow(line)
-    return clean(JSON.stringify(Object.fromEntries(columns.map(({ name }, n) => [name, values[n] ?? null]))))
-  }
+  const toText = createRowWriter(columns)
   const first = new PageFill(limit)
   let writer: SpoolWriter | null = null
   try {
     for await (const lines of stream.lines) {
       for (const line of lines) {
-        const row = toText(line)
+        const row = clean(toText(readRow(line)))
         if (!writer && first.take(row)) continue
         if (!writer) {
           await target.spool.begin({
@@ -69,6 +66,16 @@ export async function spoolResult(
   const { generatedAt, resultId } = target
   const next = writer ? { resultId, firstRow: first.rows.length } : null
   return { columns, rows: first.values(), generatedAt, next }
+}
+
+/** Writes rows as the JSON text of objects. The names are written once, as most of the time goes into this. */
+function createRowWriter(columns: readonly Column[]): (values: readonly unknown[]) => string {
+  const openings = columns.map(({ name }, n) => `${n === 0 ? '{' : ','}${JSON.stringify(name)}:`)
+  return (values) => {
+    let text = ''
+    for (const [n, opening] of openings.entries()) text += opening + JSON.stringify(values[n] ?? null)
+    return text === '' ? '{}' : `${text}}`
+  }
 }
 
 interface SpoolWriter {

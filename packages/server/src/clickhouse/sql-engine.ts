@@ -94,8 +94,13 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
     canonical,
     parseWrapped: async (sql, parameters) => {
       const wrapped = wrap(sql)
-      const lines = await inPlace(EXPLAIN.length + WRAPPER.length, () => tree(wrapped, parameters))
-      return { tree: lines, canonical: await canonical(wrapped) }
+      const [lines, text] = await Promise.all([
+        inPlace(EXPLAIN.length + WRAPPER.length, () => tree(wrapped, parameters)),
+        // Where this fails the tree fails too, and tells the place.
+        canonical(wrapped).catch(() => ''),
+      ])
+      if (text === '') throw new ServiceError('unavailable', 'the statement could not be read; try again')
+      return { tree: lines, canonical: text }
     },
     functions: async () => {
       const rows = await engine.rows<{

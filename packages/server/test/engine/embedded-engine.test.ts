@@ -96,6 +96,14 @@ it('lets a running statement end before it stops', async () => {
   expect(await query).toEqual([{ n: '0' }])
 })
 
+it('tells two engines on one directory apart: the second does not start, and says why', async () => {
+  const directory = await freshDirectory()
+  await start(directory)
+  await expect(startEmbeddedEngine({ directory, logger, poolSize: 1 })).rejects.toThrow(
+    `did not start in ${directory}: Failed to create connection`,
+  )
+})
+
 it('lets nobody in without the password', async () => {
   const { embedded } = await start(await freshDirectory())
   const { url, username } = await embedded.address(1000)

@@ -60,6 +60,16 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     ])
   })
 
+  it('loses and repeats nothing of a result that the engine gives in many pieces (CU-1)', async () => {
+    const answers = await sql.pages({
+      sql: `select number as n, repeat('x', 20) as s from numbers(150000)`,
+      pageSize: 40_000,
+    })
+    expect(answers.map(({ page }) => page.rows.length)).toEqual([40_000, 40_000, 40_000, 30_000])
+    const numbers = answers.flatMap(({ page }) => page.rows.map((row) => (row as { n: unknown }).n))
+    expect(numbers.findIndex((n, place) => n !== place)).toBe(-1)
+  })
+
   it('is not disturbed by what is ingested between the pages (CU-1)', async () => {
     const { facts } = versionDatabases(own.id, 1)
     const first = await sql.run({ sql: 'select address from Transfer', pageSize: 600 })
