@@ -126,7 +126,7 @@ function runNpm(args, expected) {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   const startedAt = Date.now()
-  const isTerminal = process.stderr.isTTY === true
+  const isTerminal = process.stderr.isTTY
   const report = () => {
     const seconds = Math.round((Date.now() - startedAt) / 1000)
     let count = 0
