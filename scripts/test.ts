@@ -19,7 +19,7 @@ const CHECKS: readonly Check[] = [
   {
     name: 'format (prettier)',
     command: join(binaries, 'prettier'),
-    arguments: ['--check', '--log-level', 'warn', '.'],
+    arguments: ['--check', '--cache', '--log-level', 'warn', '.'],
   },
   {
     name: 'lint (oxlint)',
