@@ -17,8 +17,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-function start(...more: readonly string[]): RunningMillrace {
-  const args = ['start', '--port', '0', '--receiver-port', '0', '--data-dir', directory, ...more]
+function start(name: string, ...more: readonly string[]): RunningMillrace {
+  const args = ['start', '--port', '0', '--receiver-port', '0', '--data-dir', join(directory, name), ...more]
   const started = startMillrace(args)
   running.push(started)
   return started
@@ -51,10 +51,10 @@ describe('millrace start', () => {
     'prints four commands that answer with rows, stops in order, and goes on at the second start without doubling',
     { timeout: 240_000 },
     async () => {
-      const first = start()
+      const first = start('twice')
       const output = await first.outputWith(LAST_COMMAND)
       expect(output).toMatch(/Administrator key, shown this once:\n {2}mr_\S+/)
-      expect((await stat(join(directory, 'demo.json'))).mode & 0o777).toBe(0o600)
+      expect((await stat(join(directory, 'twice', 'demo.json'))).mode & 0o777).toBe(0o600)
 
       const commands = commandsIn(output)
       expect(commands.length).toBe(4)
@@ -83,7 +83,7 @@ describe('millrace start', () => {
       expect(stopped.code).toBe(0)
       expect(stopped.stdout).toMatch(/Stopped\.\n$/)
 
-      const second = start()
+      const second = start('twice')
       const again = await second.outputWith(LAST_COMMAND)
       expect(again).not.toMatch(/Administrator key/)
       const after = await clientOf(again).executeSql('demo/erc20', {
@@ -98,10 +98,45 @@ describe('millrace start', () => {
     },
   )
 
+  it(
+    'has every transfer once after it was killed amid the history and started again (IN-2)',
+    { timeout: 240_000 },
+    async () => {
+      const first = start('killed')
+      await first.outputWith(/\[webhook\] received/)
+      first.process.kill('SIGKILL')
+      await first.finished
+
+      const second = start('killed')
+      const client = clientOf(await second.outputWith(LAST_COMMAND))
+      const sql = 'select count() as rows, count(distinct block_number, log_index) as places from Transfer'
+      const { result } = await client.executeSql('demo/erc20', { sql })
+      const { rows, places } = result.rows[0] ?? {}
+      expect(Number(rows)).toBeGreaterThan(20_000)
+      expect(places).toBe(rows)
+      const { results } = await client.queryRange('demo/erc20', {
+        queries: [{ query: 'transfer_total', aggregate: { op: 'SUM' } }],
+        timeRange: { start: 'now', end: 'now', step: 1 },
+      })
+      // The chain lives on between the two answers.
+      const counted = results[0]?.matrix?.samples[0]?.values[0]?.value ?? 0
+      expect(Math.abs(counted - Number(rows))).toBeLessThan(20)
+      second.process.kill('SIGINT')
+      expect((await second.finished).code).toBe(0)
+    },
+  )
+
   it('names the process that holds the data directory at a second start beside the first', async () => {
-    const first = start('--no-demo')
+    const first = start('held', '--no-demo')
     await first.outputWith(/Ctrl-C/)
-    const second = await runMillrace(['start', '--no-demo', '--port', '0', '--data-dir', directory])
+    const second = await runMillrace([
+      'start',
+      '--no-demo',
+      '--port',
+      '0',
+      '--data-dir',
+      join(directory, 'held'),
+    ])
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(new RegExp(`in use by process ${first.process.pid}`))
     first.process.kill('SIGTERM')
