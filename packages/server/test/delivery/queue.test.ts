@@ -206,6 +206,27 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     expect(new Set(ids()).size).toBe(2)
   })
 
+  it('takes exports, rollbacks and deliveries at once without waiting in a circle (DL-6)', async () => {
+    await bench.configure('alerts', { maxBatchMessages: 7 })
+    async function ingest(round: number): Promise<void> {
+      const positions = Array.from({ length: 40 }, (_, n) => (n * 7 + round) % 40)
+      await bench.enqueue(
+        ...positions.map((position) => exported(round, { position, blockNumber: position % 5 })),
+      )
+    }
+    async function ingestAll(): Promise<void> {
+      for (let round = 0; round < 12; round += 1) {
+        await Promise.all([ingest(round), bench.withdraw({ aboveBlock: 2 })])
+      }
+    }
+    await Promise.all([ingestAll(), bench.work('one'), bench.work('two'), bench.work('three')])
+    await ingest(99)
+    await bench.work()
+    const last = new Map(bench.endpoint.acknowledged.map((message) => [message.event_id, message.data]))
+    expect([...last.values()]).toEqual(Array.from({ length: 40 }, () => 99))
+    expect(await bench.pending()).toEqual([])
+  })
+
   it('removes everything of a project with it, and nothing of another one', async () => {
     await bench.configure()
     await bench.enqueue(exported(1), exported(2))
