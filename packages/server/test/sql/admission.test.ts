@@ -221,6 +221,13 @@ describe('statements that are refused (SQ-2)', () => {
     expect(page.rows).toEqual([{ n: 1000 }])
   })
 
+  it('refuses names that could pretend to be nodes of the syntax tree', async () => {
+    for (const name of ['`x\n Function count`', '"x\\n y"', '`x (children 1)\n  Literal 1`']) {
+      const error = await failure(sql.run({ sql: `select 1 as ${name}` }))
+      expect(error.message).toContain('it holds a control character')
+    }
+  })
+
   it('refuses a placeholder for a name', async () => {
     const request = { sql: 'select * from {t:Identifier}', parameters: { t: 'system.tables' } }
     expect((await failure(sql.run(request))).code).toBe('invalid_argument')
