@@ -1,10 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { extname } from 'node:path'
+import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { EngineOrder, EngineReport } from './engine-messages.ts'
+import { prepareEngineUser } from './engine-user.ts'
 
 /** Where the engine answers, and how to be let in. */
 export interface EngineAddress {
@@ -54,6 +55,8 @@ const STDERR_CHARACTERS = 1000
 export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const poolSize = options.poolSize ?? DEFAULT_POOL_SIZE
   const { logger } = options
+  const directory = resolvePath(options.directory)
+  const user = await prepareEngineUser(directory, logger)
   let state: EngineState = 'starting'
   let child: ChildProcess | undefined
   let current: EngineAddress | null = null
@@ -78,6 +81,8 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
         // Nothing of the service's environment: user SQL runs in there. The thread pool serves one fetch a session.
         env: { UV_THREADPOOL_SIZE: String(poolSize + 4), TZ: 'UTC' },
         execArgv: [],
+        cwd: directory,
+        ...user,
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
@@ -128,7 +133,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     })
     process_.send({
       kind: 'configure',
-      directory: options.directory,
+      directory,
       poolSize,
       password,
       defaultTimeoutSeconds: options.defaultTimeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,

@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFactEngine } from '../clickhouse/create-fact-engine.ts'
 import type { FactEngine } from '../clickhouse/fact-engine.ts'
@@ -51,7 +52,13 @@ export async function openEngines(config: Config, log: Logger): Promise<OpenEngi
 }
 
 async function openControl(config: Config): Promise<OpenDatabase> {
-  if (config.databaseUrl === '') return openDatabase(join(config.dataDirectory, 'control.db'))
+  if (config.databaseUrl === '') {
+    const path = join(config.dataDirectory, 'control.db')
+    const database = await openDatabase(path)
+    // The user of the engine's process may pass through the directory, and must not read what is beside its own.
+    for (const suffix of ['', '-wal', '-shm']) await chmod(path + suffix, 0o600).catch(() => undefined)
+    return database
+  }
   try {
     return await openDatabase(config.databaseUrl)
   } catch (cause) {

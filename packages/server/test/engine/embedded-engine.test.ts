@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createFactEngine } from '../../src/clickhouse/create-fact-engine.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { startEmbeddedEngine, type EmbeddedEngine } from '../../src/embedded/start-embedded-engine.ts'
@@ -44,7 +44,7 @@ it('survives kill -9 while queries run: callers get a retried answer or 503, and
     await engine.insert({ database: 'default', table: 'kept', format: 'JSONEachRow', rows })
   }
   const queries = Array.from({ length: 6 }, (_, n) =>
-    engine.rows<{ n: number }>(`select ${n} as n, sum(sipHash64(number)) from numbers(30000000)`).then(
+    engine.rows<{ n: number }>(`select ${n} as n, sum(sipHash64(number)) from numbers(10000000)`).then(
       ([row]) => row?.n,
       (error: ServiceError) => error.code,
     ),
@@ -88,7 +88,7 @@ it('finds its data again after an orderly stop', async () => {
 it('lets a running statement end before it stops', async () => {
   const { embedded, engine } = await start(await freshDirectory())
   const query = engine.rows<{ n: string }>(
-    'select count() as n from numbers(80000000) where sipHash64(number) % 2 = 3',
+    'select count() as n from numbers(30000000) where sipHash64(number) % 2 = 3',
   )
   // The statement is on its way as soon as another, sent after it, is answered.
   await engine.rows('select 1')
@@ -104,20 +104,45 @@ it('tells two engines on one directory apart: the second does not start, and say
   )
 })
 
-it('lets nobody in without the password', async () => {
-  const { embedded } = await start(await freshDirectory())
-  const { url, username } = await embedded.address(1000)
-  const stranger = createFactEngine({ url, username, password: 'guess' })
-  await failure(stranger.rows('select 1'))
-  await stranger.close()
-})
+describe('the process of an engine', () => {
+  let shared: { embedded: EmbeddedEngine; engine: FactEngine }
+  const own: (() => Promise<void>)[] = []
 
-it('hands nothing of its environment to the engine', async () => {
-  process.env['MILLRACE_TEST_SECRET'] = 'do-not-tell'
-  const { engine } = await start(await freshDirectory())
-  const [row] = await engine.rows<{ environment: string }>(
-    `select * from file('/proc/self/environ', 'RawBLOB', 'environment String')`,
-  )
-  expect(row?.environment).not.toContain('do-not-tell')
-  delete process.env['MILLRACE_TEST_SECRET']
+  beforeAll(async () => {
+    process.env['MILLRACE_TEST_SECRET'] = 'do-not-tell'
+    shared = await start(await freshDirectory())
+    // What it needs lives as long as these tests.
+    own.push(...endings.splice(0))
+  })
+
+  afterAll(async () => {
+    delete process.env['MILLRACE_TEST_SECRET']
+    for (const end of own.toReversed()) await end()
+  })
+
+  it('lets nobody in without the password', async () => {
+    const { url, username } = await shared.embedded.address(1000)
+    const stranger = createFactEngine({ url, username, password: 'guess' })
+    await failure(stranger.rows('select 1'))
+    await stranger.close()
+  })
+
+  it('has nothing of the environment of the service (SQ-2)', async () => {
+    const [row] = await shared.engine.rows<{ environment: string }>(
+      `select * from file('/proc/self/environ', 'RawBLOB', 'environment String')`,
+    )
+    expect(row?.environment).not.toContain('do-not-tell')
+  })
+
+  it('works in its own directory, and may read none but what everybody may (SQ-2)', async () => {
+    const pid = shared.embedded.pid ?? 0
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    const isRoot = process.getuid?.() === 0
+    expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).toBe(isRoot ? '65534' : String(process.getuid?.()))
+    const secret = join(await mkdtemp(join(tmpdir(), 'millrace-secret-')), 'key')
+    await writeFile(secret, 'do-not-tell', { mode: 0o600 })
+    const read = shared.engine.rows(`select * from file('${secret}', 'RawBLOB', 'text String')`)
+    if (isRoot) expect((await failure(read)).message).not.toContain('do-not-tell')
+    else expect(await read).toHaveLength(1)
+  })
 })
