@@ -62,6 +62,23 @@ export const EventRecord = Type.Object({
   attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   ...place,
 })
+const entity = {
+  name: Type.String({ minLength: 1, maxLength: 512, description: 'Of the entity, e.g. "Account".' }),
+  id: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description: 'Tells the entity from others of its name and chain.',
+  }),
+}
+/** Sets the whole state of an entity from its place on; attributes that are left out become null. */
+export const UpsertRecord = Type.Object({
+  type: Type.Literal('upsert'),
+  ...entity,
+  attributes: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  ...place,
+})
+/** Ends an entity at its place. */
+export const DeleteRecord = Type.Object({ type: Type.Literal('delete'), ...entity, ...place })
 /**
  * Sends `data` to the webhook channel `channel` (interface 2.8). `data` is forwarded byte for byte.
  * `position` is the place of the export among those of its block and channel (EV-1); absent: order of arrival.
@@ -76,7 +93,14 @@ export const ExportRecord = Type.Object({
 })
 
 /** One line of an NDJSON body, or one element of `records`. */
-export const IngestRecord = Type.Union([CounterRecord, GaugeRecord, EventRecord, ExportRecord])
+export const IngestRecord = Type.Union([
+  CounterRecord,
+  GaugeRecord,
+  EventRecord,
+  UpsertRecord,
+  DeleteRecord,
+  ExportRecord,
+])
 export type IngestRecord = Type.Static<typeof IngestRecord>
 
 /** Body of `POST …/ingest/{owner}/{project}/batch`. As NDJSON the records are the lines and the rest are query parameters. */

@@ -30,7 +30,10 @@ export function rollbackCondition(
   table: string,
   { chain, aboveBlock, beforeSequence }: FactRollback,
 ): string {
-  return `chain = ${quoteString(chain)} and block_number > ${aboveBlock} and ${batchColumn(table)} < ${beforeSequence}`
+  const [ofChain, block] = table.startsWith('entity_')
+    ? ['`$chain`', '`$block_number`']
+    : ['chain', 'block_number']
+  return `${ofChain} = ${quoteString(chain)} and ${block} > ${aboveBlock} and ${batchColumn(table)} < ${beforeSequence}`
 }
 
 /**

@@ -1,7 +1,14 @@
-import type { AttributeKind, EventRow, Place, Sample, Series } from '../ingest/batch.ts'
+import type {
+  AttributeKind,
+  AttributeRow,
+  EntityChange,
+  EventRow,
+  Place,
+  Sample,
+  Series,
+} from '../ingest/batch.ts'
 import { coerceAttribute } from '../ingest/coerce-attribute.ts'
 import { formatMicros } from '../ingest/parse-time.ts'
-import { EVENT_BATCH_COLUMN, EVENT_COLUMNS } from './layout.ts'
 
 /** Columns of `points` in the order of `pointRow`. */
 export const POINT_COLUMNS = [
@@ -48,22 +55,30 @@ export function ordinalOf(place: Place, index: number, sequence: number): string
   return String(transaction * 2n ** 42n + log * 2n ** 20n + BigInt(position))
 }
 
-/** Columns of an event log in the order of `eventLine`. */
-export function eventLineColumns(attributes: ReadonlyMap<string, AttributeKind>): readonly string[] {
-  return [...Object.keys(EVENT_COLUMNS), EVENT_BATCH_COLUMN, ...attributes.keys()]
+/** An event's own columns, in the order of `EVENT_COLUMNS` and then the batch. */
+export function eventFields({ place, distinctId, severity, message }: EventRow, sequence: number): string {
+  const { chain, address, contract, blockHash, transactionHash } = place
+  return `"${formatMicros(place.timestampMicros)}",${place.blockNumber},${JSON.stringify(blockHash)},${JSON.stringify(transactionHash)},${place.transactionIndex},${place.logIndex},${JSON.stringify(chain)},${JSON.stringify(address)},${JSON.stringify(contract)},${JSON.stringify(distinctId)},${JSON.stringify(severity)},${JSON.stringify(message)},${sequence}`
 }
 
-/** An event as a line of JSONCompactEachRow. */
-export function eventLine(
-  { place, distinctId, severity, message, attributes }: EventRow,
-  sequence: number,
+/** An entity change's own columns, in the order of `ENTITY_COLUMNS`. */
+export function entityFields({ place, id, isDeleted, index }: EntityChange, sequence: number): string {
+  const { chain, address, contract, blockHash, transactionHash } = place
+  return `${JSON.stringify(id)},${JSON.stringify(chain)},${place.blockNumber},"${formatMicros(place.timestampMicros)}",${JSON.stringify(blockHash)},${JSON.stringify(transactionHash)},${place.transactionIndex},${place.logIndex},${JSON.stringify(contract)},${JSON.stringify(address)},${isDeleted},${index},${sequence}`
+}
+
+/** The attributes of a row in the order of the columns of its table, each behind a comma. */
+export function attributeFields(
+  { name, attributes }: AttributeRow,
   columns: ReadonlyMap<string, AttributeKind>,
 ): string {
-  const { chain, address, contract, blockHash, transactionHash } = place
-  let line = `["${formatMicros(place.timestampMicros)}",${place.blockNumber},${JSON.stringify(blockHash)},${JSON.stringify(transactionHash)},${place.transactionIndex},${place.logIndex},${JSON.stringify(chain)},${JSON.stringify(address)},${JSON.stringify(contract)},${JSON.stringify(distinctId)},${JSON.stringify(severity)},${JSON.stringify(message)},${sequence}`
-  for (const [name, kind] of columns) {
-    const attribute = attributes.get(name)
-    line += attribute ? `,${coerceAttribute(attribute, kind) ?? 'null'}` : ',null'
+  let fields = ''
+  for (const [column, kind] of columns) {
+    const attribute = attributes.get(column)
+    const token = attribute ? coerceAttribute(attribute, kind) : 'null'
+    // What does not fit was refused when room was made for it.
+    if (token === undefined) throw new Error(`a value of ${name}.${column} does not fit its column`)
+    fields += `,${token}`
   }
-  return `${line}]`
+  return fields
 }

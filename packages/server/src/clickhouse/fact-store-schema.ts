@@ -1,9 +1,9 @@
 import { ATTRIBUTE_KINDS, type AttributeKind, type MetricType, type ProjectVersion } from '../ingest/batch.ts'
+import { ATTRIBUTE_TABLES, type AttributeTables, type KnownTables } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
 import {
+  ATTRIBUTE_COLUMN_TYPES,
   EVENT_BATCH_COLUMN,
-  EVENT_COLUMNS,
-  eventView,
   factTables,
   metricView,
   quoteIdentifier,
@@ -22,8 +22,10 @@ export interface KnownMetric {
 export interface VersionSchema {
   readonly databases: VersionDatabases
   readonly metrics: Map<string, KnownMetric>
-  /** Attributes and their kinds by event log. */
-  readonly eventLogs: Map<string, Map<string, AttributeKind>>
+  /** The event logs and entities, with their attributes. */
+  readonly known: KnownTables
+  /** Attributes that a batch of this process had a negative value for, as table and column: they cannot lose their sign. */
+  readonly signed: Set<string>
   /** Ids of series that are stored for certain. */
   readonly knownSeries: Set<string>
 }
@@ -38,7 +40,8 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
   const schema: VersionSchema = {
     databases,
     metrics: await readMetrics(engine, databases),
-    eventLogs: await readEventLogs(engine, databases),
+    known: await readKnownTables(engine, databases),
+    signed: new Set(),
     knownSeries: new Set(),
   }
   await restoreViews(engine, schema)
@@ -59,13 +62,10 @@ export async function readMetrics(
   return new Map(rows.map(({ metric, type, count }) => [metric, { type, seriesCount: Number(count) }]))
 }
 
-/** Attributes and kinds of all event logs. */
-export async function readEventLogs(
-  engine: FactEngine,
-  { facts }: VersionDatabases,
-): Promise<Map<string, Map<string, AttributeKind>>> {
+/** Attributes and kinds of all event logs and entities. */
+export async function readKnownTables(engine: FactEngine, { facts }: VersionDatabases): Promise<KnownTables> {
   const tables = await engine.rows<{ name: string; comment: string }>(
-    `select name, comment from system.tables where database = {facts:String} and startsWith(name, 'event_')`,
+    `select name, comment from system.tables where database = {facts:String} and comment != ''`,
     { parameters: { facts } },
   )
   const columns = await engine.rows<{ table: string; name: string; comment: string }>(
@@ -73,35 +73,47 @@ export async function readEventLogs(
     { parameters: { facts } },
   )
   const byTable = Map.groupBy(columns, ({ table }) => table)
-  return new Map(
-    tables.map(({ name, comment }) => [
-      comment,
-      new Map((byTable.get(name) ?? []).map((column) => [column.name, toKind(column.comment)])),
-    ]),
-  )
+  const known: KnownTables = { 'event log': new Map(), entity: new Map() }
+  for (const { name, comment } of tables) {
+    const sort = sortOf(name)
+    if (!sort) continue
+    const attributes = (byTable.get(name) ?? []).map(
+      (column) => [column.name, toKind(column.comment)] as const,
+    )
+    known[sort.noun].set(comment, new Map(attributes))
+  }
+  return known
+}
+
+function sortOf(table: string): AttributeTables | undefined {
+  return ATTRIBUTE_TABLES.find(({ prefix }) => table.startsWith(prefix))
 }
 
 function toKind(comment: string): AttributeKind {
   return ATTRIBUTE_KINDS.find((kind) => kind === comment) ?? 'string'
 }
 
-/** A crash between a table and its view leaves the view missing or without a new column. */
-async function restoreViews(
-  engine: FactEngine,
-  { databases, metrics, eventLogs }: VersionSchema,
-): Promise<void> {
-  const rows = await engine.rows<{ table: string; name: string }>(
-    `select table, name from system.columns where database = {user:String}`,
+/** A crash between a table and its views leaves a view missing, without a new column, or with the type that one had. */
+async function restoreViews(engine: FactEngine, { databases, metrics, known }: VersionSchema): Promise<void> {
+  const rows = await engine.rows<{ table: string; name: string; type: string }>(
+    `select table, name, type from system.columns where database = {user:String}`,
     { parameters: { user: databases.user } },
   )
   const shown = Map.groupBy(rows, ({ table }) => table)
   for (const metric of metrics.keys()) {
     if (!shown.has(userView(metric))) await engine.command(metricView(databases, metric))
   }
-  for (const [name, attributes] of eventLogs) {
-    const expected = Object.keys(EVENT_COLUMNS).length + attributes.size
-    if (shown.get(userView(name))?.length !== expected) {
-      await engine.command(eventView(databases, name, [...attributes.keys()]))
+  for (const tables of ATTRIBUTE_TABLES) {
+    for (const [name, attributes] of known[tables.noun]) {
+      const isWhole = tables.shownNames(name).every((each) => {
+        const types = new Map((shown.get(userView(each)) ?? []).map((row) => [row.name, row.type]))
+        return (
+          types.size >= tables.viewColumns + attributes.size &&
+          [...attributes].every(([column, kind]) => types.get(column) === ATTRIBUTE_COLUMN_TYPES[kind])
+        )
+      })
+      if (isWhole) continue
+      for (const view of tables.views(databases, name, [...attributes.keys()])) await engine.command(view)
     }
   }
 }
@@ -111,11 +123,11 @@ export function batchColumn(table: string): string {
   return quoteIdentifier(table === 'points' ? 'batch' : EVENT_BATCH_COLUMN)
 }
 
-/** Tables that hold rows of batches: the samples and the event logs, as far as they exist. */
+/** Tables that hold rows of batches: the samples, event logs and entities, as far as they exist. */
 export async function tablesWithBatches(engine: FactEngine, facts: string): Promise<readonly string[]> {
   const rows = await engine.rows<{ name: string }>(
-    `select name from system.tables where database = {facts:String} and (name = 'points' or startsWith(name, 'event_'))`,
+    `select name from system.tables where database = {facts:String}`,
     { parameters: { facts } },
   )
-  return rows.map(({ name }) => name)
+  return rows.map(({ name }) => name).filter((name) => name === 'points' || sortOf(name) !== undefined)
 }

@@ -3,6 +3,7 @@ import type { IngestLimits } from '../ingest/ingest-limits.ts'
 import { invalidArgument } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { readMetrics, type VersionSchema } from './fact-store-schema.ts'
+import { checkNameIsFree } from './fact-store-names.ts'
 import { metricView, userView } from './layout.ts'
 
 /** So many ids of series are remembered as stored; the memory starts afresh beyond it. */
@@ -64,9 +65,7 @@ async function findNewMetrics(
 
 function checkNewMetrics(schema: VersionSchema, metrics: readonly string[], limits: IngestLimits): void {
   for (const metric of metrics) {
-    if (schema.eventLogs.has(metric)) {
-      throw invalidArgument(`the name ${metric} is an event log; a metric of the project cannot have it too`)
-    }
+    checkNameIsFree(schema, metric, 'metric')
   }
   if (schema.metrics.size + metrics.length > limits.maxMetrics) {
     throw invalidArgument(

@@ -1,10 +1,10 @@
-import type { EventRow, Sample } from '../ingest/batch.ts'
+import type { AttributeRow, Sample } from '../ingest/batch.ts'
 import type { NumberedBatch } from '../ingest/fact-store.ts'
+import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { eventLine, eventLineColumns, POINT_COLUMNS, pointRow } from './fact-store-rows.ts'
+import { attributeFields, POINT_COLUMNS, pointRow } from './fact-store-rows.ts'
 import type { VersionSchema } from './fact-store-schema.ts'
 import { insertParts, type InsertPart } from './insert-parts.ts'
-import { eventTable } from './layout.ts'
 
 /** Rows rendered in one go before other requests get their turn; a few milliseconds. */
 const ROWS_PER_TURN = 2000
@@ -19,10 +19,10 @@ interface Rows<Row> {
   render(row: Row, sequence: number): string
 }
 
-/** Inserts the samples and events of prepared batches, one insert a table. Repeated with the same batches it changes nothing. */
+/** Inserts the samples, events and entity changes of prepared batches, one insert a table. Repeated with the same batches it changes nothing. */
 export async function writeBatches(
   engine: FactEngine,
-  { databases, eventLogs }: VersionSchema,
+  { databases, known }: VersionSchema,
   batches: readonly NumberedBatch[],
 ): Promise<void> {
   const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}`
@@ -35,20 +35,25 @@ export async function writeBatches(
     render: pointRow,
   }
   await insertRows(engine, points, token)
-  for (const name of new Set(batches.flatMap(({ batch }) => [...batch.events.keys()]))) {
-    const attributes = eventLogs.get(name) ?? new Map()
-    const events: Rows<EventRow> = {
-      database,
-      table: eventTable(name),
-      columns: eventLineColumns(attributes),
-      batches: batches.map(({ sequence, batch }) => ({ sequence, rows: batch.events.get(name) ?? [] })),
-      render: (row, sequence) => eventLine(row, sequence, attributes),
+  for (const tables of ATTRIBUTE_TABLES) {
+    for (const name of new Set(batches.flatMap(({ batch }) => [...tables.rowsOf(batch).keys()]))) {
+      const attributes = known[tables.noun].get(name) ?? new Map()
+      const rows: Rows<AttributeRow> = {
+        database,
+        table: tables.tableOf(name),
+        columns: [...tables.columns, ...attributes.keys()],
+        batches: batches.map(({ sequence, batch }) => ({
+          sequence,
+          rows: tables.rowsOf(batch).get(name) ?? [],
+        })),
+        render: (row, sequence) => `[${tables.fields(row, sequence)}${attributeFields(row, attributes)}]`,
+      }
+      await insertRows(engine, rows, token)
     }
-    await insertRows(engine, events, token)
   }
 }
 
-async function insertRows<Row extends Sample | EventRow>(
+async function insertRows<Row extends Sample | AttributeRow>(
   engine: FactEngine,
   target: Rows<Row>,
   token: string,
@@ -71,11 +76,14 @@ async function insertRows<Row extends Sample | EventRow>(
   }
 }
 
-function* timesOf({ batches }: Rows<Sample | EventRow>): Iterable<number> {
+function* timesOf({ batches }: Rows<Sample | AttributeRow>): Iterable<number> {
   for (const { rows } of batches) for (const { place } of rows) yield place.timestampMicros
 }
 
-async function render<Row extends Sample | EventRow>(target: Rows<Row>, part: InsertPart): Promise<Buffer> {
+async function render<Row extends Sample | AttributeRow>(
+  target: Rows<Row>,
+  part: InsertPart,
+): Promise<Buffer> {
   const chunks: Buffer[] = []
   let text = ''
   let count = 0

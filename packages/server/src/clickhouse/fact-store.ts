@@ -1,13 +1,15 @@
 import type { ProjectVersion } from '../ingest/batch.ts'
-import type { FactStore, NumberedBatch } from '../ingest/fact-store.ts'
+import type { FactStore } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { awaitRunningInserts, eraseWhere, rollbackCondition } from './fact-store-erase.ts'
-import { prepareEvents } from './fact-store-events.ts'
+import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
+import { prepareAttributes } from './fact-store-attributes.ts'
+import { checkNamesApart } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { prepareSeries } from './fact-store-series.ts'
-import { eventTable, quoteIdentifier, versionDatabases } from './layout.ts'
+import { quoteIdentifier, versionDatabases } from './layout.ts'
 import { writeBatches } from './fact-store-write.ts'
 
 /** Schemas of so many versions are remembered. */
@@ -32,16 +34,21 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
   return {
     tablesOf: (batch) => [
       ...(batch.samples.length > 0 ? ['points'] : []),
-      ...[...batch.events.keys()].map(eventTable),
+      ...ATTRIBUTE_TABLES.flatMap((tables) =>
+        [...tables.rowsOf(batch).keys()].map((name) => tables.tableOf(name)),
+      ),
     ],
 
     prepare: async (version, batch) => {
-      if (batch.samples.length === 0 && batch.events.size === 0) return []
+      if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
       checkNamesApart(batch)
       const schema = await schemaOf(version)
       try {
-        const forEvents = await prepareEvents(engine, schema, batch.events, limits)
-        return [...forEvents, ...(await prepareSeries(engine, schema, batch.series, limits))]
+        const warnings: string[] = []
+        for (const tables of ATTRIBUTE_TABLES) {
+          warnings.push(...(await prepareAttributes(engine, schema, tables, batch, limits)))
+        }
+        return [...warnings, ...(await prepareSeries(engine, schema, batch.series, limits))]
       } catch (error) {
         // It may have failed half-way: what the engine holds now is read again, and missing views are made.
         if (!isRefusal(error)) schemas.delete(keyOf(version))
@@ -49,7 +56,15 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       }
     },
 
-    write: async (version, batches) => writeBatches(engine, await schemaOf(version), batches),
+    write: async (version, batches) => {
+      try {
+        await writeBatches(engine, await schemaOf(version), batches)
+      } catch (error) {
+        // Another instance may have changed a column's type meanwhile: the next try reads it afresh.
+        schemas.delete(keyOf(version))
+        throw error
+      }
+    },
 
     erase: async (version, sequences, tables) => {
       const { facts } = versionDatabases(version.projectId, version.version)
@@ -84,18 +99,6 @@ function keyOf({ projectId, version }: ProjectVersion): string {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'invalid_argument'
-}
-
-/** A metric and an event log of one batch cannot share a name either. */
-function checkNamesApart({ series, events }: NumberedBatch['batch']): void {
-  for (const { metric } of series) {
-    if (events.has(metric)) {
-      throw new ServiceError(
-        'invalid_argument',
-        `the name ${metric} is used for a metric and an event log; one of them needs another name`,
-      )
-    }
-  }
 }
 
 /** Statements here are ours, not the user's: one that the engine does not understand is a defect, not a bad request. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { HOURLY_PROJECTION } from './series-source-rollup.ts'
 
 /**
  * Where the facts of one processor version live. Two databases a version: `user` holds only views, and is the
@@ -26,10 +27,15 @@ export function quoteIdentifier(name: string): string {
  * column is its kind.
  */
 export function eventTable(name: string): string {
-  return `event_${nameAsFile(name)}`
+  return tableOfName('event_', name)
 }
 
-/** The view under which SQL users see a metric or an event log: its name, shortened only where no file could bear it. */
+/** The table of what is called `name`, shortened only where no file could bear it. */
+export function tableOfName(prefix: string, name: string): string {
+  return prefix + nameAsFile(name)
+}
+
+/** The view under which SQL users see a metric, an event log or an entity: its name, shortened only where no file could bear it. */
 export function userView(name: string): string {
   return nameAsFile(name)
 }
@@ -61,10 +67,12 @@ export function quoteString(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\u0000', '\\0')}'`
 }
 
-// An insert is answered once its files are on the disk, not in the cache of the operating system: "durable" (IN-2) includes a power cut.
-const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
-// Tokens of this many inserts are remembered; an insert is repeated within a minute or never.
-const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
+/** An insert is answered once its files are on the disk, not in the cache of the operating system: "durable" (IN-2) includes a power cut. */
+export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
+/** Tokens of this many inserts are remembered; an insert is repeated within a minute or never. */
+export const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
+// A deletion makes the projections of the parts it touches anew, within itself.
+const EXACT_PROJECTIONS = `lightweight_mutation_projection_mode = 'rebuild', deduplicate_merge_projection_mode = 'rebuild'`
 
 /**
  * Tables of every `facts` database.
@@ -97,7 +105,10 @@ export function factTables(facts: string): readonly string[] {
        batch UInt64 codec(ZSTD(1))
      ) engine = MergeTree partition by toYYYYMM(timestamp)
        order by (metric, toStartOfDay(timestamp), series_id, timestamp)
-       settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}`,
+       settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}, ${EXACT_PROJECTIONS}`,
+    // Tables made before these were known.
+    `alter table ${database}.points modify setting ${EXACT_PROJECTIONS}`,
+    `alter table ${database}.points add projection if not exists hourly (${HOURLY_PROJECTION})`,
   ]
 }
 
@@ -126,6 +137,7 @@ export const ATTRIBUTE_COLUMN_TYPES = {
   number: 'Nullable(Float64)',
   boolean: 'Nullable(Bool)',
   int: 'Nullable(Int256)',
+  uint: 'Nullable(UInt256)',
   decimal: 'Nullable(Decimal(76, 30))',
   time: `Nullable(DateTime64(6, 'UTC'))`,
   json: 'Nullable(String)',

@@ -3,8 +3,17 @@ import type { ExportedMessage } from '../delivery/message.ts'
 /** A metric is either a sum of deltas or a course of values (MQ-3), for ever. */
 export type MetricType = 'counter' | 'gauge'
 
-/** The kinds of attribute that an event log tells apart; each is one type of column. */
-export const ATTRIBUTE_KINDS = ['string', 'number', 'boolean', 'int', 'decimal', 'time', 'json'] as const
+/** The kinds of attribute that event logs and entities tell apart; each is one type of column. `uint` is for integers beyond 2^255 - 1. */
+export const ATTRIBUTE_KINDS = [
+  'string',
+  'number',
+  'boolean',
+  'int',
+  'uint',
+  'decimal',
+  'time',
+  'json',
+] as const
 export type AttributeKind = (typeof ATTRIBUTE_KINDS)[number]
 
 /** Where a record comes from (IN-1). Absent fields are empty or 0. */
@@ -39,21 +48,33 @@ export interface Sample {
   readonly index: number
 }
 
-/** A value of an event log's attribute. `json` is the JSON token that the column reads: exact digits are quoted. */
+/** A value of an attribute. `json` is the JSON token that the column reads: exact digits are quoted. */
 export interface Attribute {
   readonly kind: AttributeKind
   readonly json: string
 }
 
-/** A row of an event log. Attributes that are null are left out. */
-export interface EventRow {
+/** A record with attributes. Those that are null are left out. */
+export interface AttributeRow {
+  /** Of the event log or the entity. */
   readonly name: string
   readonly place: Place
+  readonly attributes: ReadonlyMap<string, Attribute>
+  /** Index in its batch. */
+  readonly index: number
+}
+
+/** A row of an event log. */
+export interface EventRow extends AttributeRow {
   readonly distinctId: string
   readonly severity: string
   readonly message: string
-  readonly attributes: ReadonlyMap<string, Attribute>
-  readonly index: number
+}
+
+/** A change of one entity: its whole state from this place on, or its end. The entity is told by chain, name and id. */
+export interface EntityChange extends AttributeRow {
+  readonly id: string
+  readonly isDeleted: boolean
 }
 
 /** The records of one request, validated, by what becomes of them. */
@@ -64,6 +85,8 @@ export interface Batch {
   readonly series: ReadonlySet<Series>
   /** Event rows by the name of their log. */
   readonly events: ReadonlyMap<string, readonly EventRow[]>
+  /** Changes of entities by the name of the entity. */
+  readonly entities: ReadonlyMap<string, readonly EntityChange[]>
   readonly exports: readonly ExportedMessage[]
 }
 

@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   fitsDecimal,
-  fitsInt256,
   hasLongNumber,
   isBeyondExactIntegers,
   survivesAsFloat64,
+  widthOfInteger,
 } from './exact-number.ts'
 
 describe('numbers that a Float64 cannot hold (IN-6)', () => {
@@ -61,11 +61,13 @@ describe('numbers that a Float64 cannot hold (IN-6)', () => {
     )
   })
 
-  it('knows the bounds of Int256 and Decimal(76, 30)', () => {
-    expect(fitsInt256(String(2n ** 255n - 1n))).toBe(true)
-    expect(fitsInt256(String(2n ** 255n))).toBe(false)
-    expect(fitsInt256(String(-(2n ** 255n)))).toBe(true)
-    expect(fitsInt256(String(-(2n ** 255n) - 1n))).toBe(false)
+  it('knows the bounds of Int256, UInt256 and Decimal(76, 30)', () => {
+    expect(widthOfInteger(String(2n ** 255n - 1n))).toBe('int')
+    expect(widthOfInteger(String(-(2n ** 255n)))).toBe('int')
+    expect(widthOfInteger(String(2n ** 255n))).toBe('uint')
+    expect(widthOfInteger(String(2n ** 256n - 1n))).toBe('uint')
+    expect(widthOfInteger(String(2n ** 256n))).toBeNull()
+    expect(widthOfInteger(String(-(2n ** 255n) - 1n))).toBeNull()
     expect(fitsDecimal(`-${'9'.repeat(46)}.${'9'.repeat(30)}`)).toBe(true)
     expect(fitsDecimal('9'.repeat(47))).toBe(false)
     expect(fitsDecimal(`0.${'1'.repeat(31)}`)).toBe(false)

@@ -1,6 +1,7 @@
-/** The bounds of a 256-bit signed integer, ClickHouse's Int256. */
+/** The bounds of 256-bit integers, ClickHouse's Int256 and UInt256. */
 const INT256_MAX = 2n ** 255n - 1n
 const INT256_MIN = -(2n ** 255n)
+const UINT256_MAX = 2n ** 256n - 1n
 
 /**
  * Whether a JSON number means the same after it was stored as a Float64. It does when the shortest text of the Float64
@@ -29,11 +30,12 @@ export function hasLongNumber(text: string): boolean {
   return /[0-9.]{19}/.test(text)
 }
 
-/** Does a text of decimal digits, optionally signed, fit a 256-bit signed integer? */
-export function fitsInt256(digits: string): boolean {
-  if (digits.length < 77) return true
+/** Which 256-bit integer a text of decimal digits, optionally signed, fits: `int` with sign, else `uint` without; null is none. */
+export function widthOfInteger(digits: string): 'int' | 'uint' | null {
+  if (digits.length < 77) return 'int'
   const value = BigInt(digits)
-  return value <= INT256_MAX && value >= INT256_MIN
+  if (value <= INT256_MAX && value >= INT256_MIN) return 'int'
+  return value > INT256_MAX && value <= UINT256_MAX ? 'uint' : null
 }
 
 /** Does a plain decimal fit Decimal(76, 30): 46 digits before and 30 after the point? */

@@ -10,7 +10,9 @@ export interface IngestLimits {
   /** Size of one export's `data`. */
   readonly maxExportBytes: number
   readonly maxEventLogs: number
-  readonly maxAttributesPerEventLog: number
+  readonly maxEntities: number
+  /** Of an event log or an entity. */
+  readonly maxAttributes: number
   /** Bytes of accepted, not yet stored bodies in this process; beyond it senders are asked to wait. */
   readonly maxWaitingBytes: number
   /** Bytes of bodies that are stored by one insert. */
@@ -27,7 +29,8 @@ export const DEFAULT_INGEST_LIMITS: IngestLimits = {
   maxLabelValueLength: 1024,
   maxExportBytes: MAX_MESSAGE_BYTES,
   maxEventLogs: 1000,
-  maxAttributesPerEventLog: 500,
+  maxEntities: 1000,
+  maxAttributes: 500,
   maxWaitingBytes: 128 * 1024 * 1024,
   maxGroupBytes: 16 * 1024 * 1024,
   maxEngineAwayMs: 30_000,

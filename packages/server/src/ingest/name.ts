@@ -4,7 +4,7 @@ export const MAX_NAME_LENGTH = 512
 /** Labels that every sample gets from its place; a record may not set them itself (MQ-4). */
 export const RESERVED_LABELS: ReadonlySet<string> = new Set(['chain', 'contract_name', 'contract_address'])
 
-/** The columns that every event log has; an attribute may not be named like one of them. */
+/** The columns that every event log has; its attributes may not be named like one of them. */
 export const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
   'timestamp',
   'block_number',
@@ -19,6 +19,9 @@ export const RESERVED_ATTRIBUTES: ReadonlySet<string> = new Set([
   'severity',
   'message',
 ])
+
+/** The columns that every entity has are its id and names that begin so; its attributes may not. */
+export const ENTITY_COLUMN_PREFIX = '__'
 
 const PLAIN = /^[A-Za-z0-9_]+$/
 

@@ -1,18 +1,20 @@
 import type { Attribute, AttributeKind } from './batch.ts'
-import { fitsDecimal, fitsInt256, isBeyondExactIntegers, survivesAsFloat64 } from './exact-number.ts'
-import { cleanName, RESERVED_ATTRIBUTES } from './name.ts'
+import { fitsDecimal, isBeyondExactIntegers, survivesAsFloat64, widthOfInteger } from './exact-number.ts'
+import { cleanName } from './name.ts'
 import { formatMicros, parseTime } from './parse-time.ts'
 import { RecordFault } from './record-fault.ts'
 
 /**
- * Reads the attributes of an event: their clean names, kinds and the tokens that are stored. `null` is no value.
+ * Reads the attributes of an event or an entity: their clean names, kinds and the tokens that are stored. `null` is no value.
  * `written` gives the text of an attribute as it was sent; it is asked for nested values, whose digits and key order are
  * kept, and for numbers that may have lost digits when they were parsed.
  *
+ * @param refusal why an attribute cannot have a clean name; null when it can
  * @param mayHoldLongNumbers whether the record's text has any number of 18 or more digits
  */
 export function readAttributes(
   given: unknown,
+  refusal: (name: string) => string | null,
   mayHoldLongNumbers: boolean,
   written: (name: string) => string,
 ): ReadonlyMap<string, Attribute> {
@@ -21,7 +23,7 @@ export function readAttributes(
   if (typeof given !== 'object' || Array.isArray(given))
     throw new RecordFault('attributes', 'must be an object')
   for (const [name, value] of Object.entries(given)) {
-    const clean = cleanAttributeName(name)
+    const clean = cleanAttributeName(name, refusal)
     if (value === null) continue
     if (attributes.has(clean)) {
       throw new RecordFault(
@@ -37,14 +39,13 @@ export function readAttributes(
   return attributes
 }
 
-function cleanAttributeName(name: string): string {
+function cleanAttributeName(name: string, refusal: (name: string) => string | null): string {
   const clean = cleanName(name)
   if (clean === '') throw new RecordFault('attributes', 'has an attribute without a name')
   if (clean.length > 256)
     throw new RecordFault('attributes', 'has an attribute name of more than 256 characters')
-  if (RESERVED_ATTRIBUTES.has(clean)) {
-    throw new RecordFault(`attributes.${clean}`, 'is reserved: every event log has a column of this name')
-  }
+  const reason = refusal(clean)
+  if (reason !== null) throw new RecordFault(`attributes.${clean}`, reason)
   return clean
 }
 
@@ -92,10 +93,11 @@ function readInt(value: unknown, field: string): Attribute {
   if (typeof value !== 'string' || !/^-?[0-9]{1,78}$/.test(value)) {
     throw new RecordFault(`${field}.$int`, 'must be a text of up to 78 decimal digits, e.g. "-12"')
   }
-  if (!fitsInt256(value)) {
-    throw new RecordFault(`${field}.$int`, 'is beyond a 256-bit signed integer (from -2^255 to 2^255-1)')
+  const width = widthOfInteger(value)
+  if (width === null) {
+    throw new RecordFault(`${field}.$int`, 'is beyond 256 bits (from -2^255 to 2^256-1)')
   }
-  return quoted('int', value)
+  return quoted(width, /^-0+$/.test(value) ? '0' : value)
 }
 
 function readDecimal(value: unknown, field: string): Attribute {

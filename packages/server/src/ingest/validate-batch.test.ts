@@ -17,7 +17,11 @@ const validateRecords = (...records: readonly unknown[]) => validate(JSON.string
 
 describe('a batch of records', () => {
   it.each<[string, Record<string, unknown>, string]>([
-    ['an unknown type', { type: 'histogram' }, 'type must be one of counter, gauge, event, export'],
+    [
+      'an unknown type',
+      { type: 'histogram' },
+      'type must be one of counter, gauge, event, upsert, delete, export',
+    ],
     ['a missing name', { name: '' }, 'name is required'],
     ['a name that is a number', { name: 7 }, 'name must be a string'],
     ['a long name', { name: 'a'.repeat(513) }, 'name has more than 512 characters'],
@@ -64,8 +68,8 @@ describe('a batch of records', () => {
     ],
     [
       'an integer of 257 bits',
-      { type: 'event', attributes: { a: { $int: String(2n ** 255n) } } },
-      'attributes.a.$int is beyond a 256-bit signed integer (from -2^255 to 2^255-1)',
+      { type: 'event', attributes: { a: { $int: String(2n ** 256n) } } },
+      'attributes.a.$int is beyond 256 bits (from -2^255 to 2^256-1)',
     ],
     [
       'a decimal of 31 digits',

@@ -1,9 +1,9 @@
 import { invalidArgument } from '../platform/errors.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
-import type { Batch, EventRow, Sample, Series } from './batch.ts'
+import type { Batch, EntityChange, EventRow, Sample, Series } from './batch.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import type { SentRecord } from './parse-body.ts'
-import { readAttributes } from './read-attributes.ts'
+import { readEntityChange, readEvent } from './read-attribute-rows.ts'
 import { readPlace, readText, type WireRecord } from './read-place.ts'
 import { readExportData, readName, readPosition, readValue } from './read-record.ts'
 import { RecordFault } from './record-fault.ts'
@@ -27,6 +27,7 @@ export async function validateBatch(records: readonly SentRecord[], context: Val
     samples: [] as Sample[],
     series: new Set<Series>(),
     events: new Map<string, EventRow[]>(),
+    entities: new Map<string, EntityChange[]>(),
     exports: [] as ExportedMessage[],
   }
   const faults: { index: number; line?: number; field: string; message: string }[] = []
@@ -53,6 +54,7 @@ type Draft = {
   readonly samples: Sample[]
   readonly series: Set<Series>
   readonly events: Map<string, EventRow[]>
+  readonly entities: Map<string, EntityChange[]>
   readonly exports: ExportedMessage[]
 }
 
@@ -72,35 +74,25 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
       return
     }
     case 'event':
-      addEvent(batch.events, readEvent(record, sent, index))
+      addRow(batch.events, readEvent(record, sent, index))
+      return
+    case 'upsert':
+    case 'delete':
+      addRow(batch.entities, readEntityChange(record, sent, index))
       return
     case 'export': {
       batch.exports.push(readExport(record, sent, context))
       return
     }
     default:
-      throw new RecordFault('type', 'must be one of counter, gauge, event, export')
+      throw new RecordFault('type', 'must be one of counter, gauge, event, upsert, delete, export')
   }
 }
 
-function readEvent(record: WireRecord, sent: SentRecord, index: number): EventRow {
-  return {
-    name: readName(record),
-    place: readPlace(record),
-    distinctId: readText(record['distinctId'] ?? record['distinct_id'], 'distinctId', 1024),
-    severity: readText(record['severity'], 'severity', 32),
-    message: readText(record['message'], 'message', 65_536),
-    attributes: readAttributes(record['attributes'], sent.mayHoldLongNumbers, (name) =>
-      sent.written('attributes', name),
-    ),
-    index,
-  }
-}
-
-function addEvent(events: Map<string, EventRow[]>, row: EventRow): void {
-  const rows = events.get(row.name)
-  if (rows) rows.push(row)
-  else events.set(row.name, [row])
+function addRow<Row extends EventRow | EntityChange>(rows: Map<string, Row[]>, row: Row): void {
+  const ofName = rows.get(row.name)
+  if (ofName) ofName.push(row)
+  else rows.set(row.name, [row])
 }
 
 function readExport(record: WireRecord, sent: SentRecord, { version, limits }: Validation): ExportedMessage {

@@ -12,7 +12,7 @@ export function ingestRoute(ingest: Pick<Ingest, 'accept'>): AnyRoute {
     method: 'POST',
     path: '/ingest/:owner/:project/batch',
     permission: 'write',
-    summary: 'Stores a batch of counters, gauges, events and exports, whole or not at all.',
+    summary: 'Stores a batch of counters, gauges, events, entity changes and exports, whole or not at all.',
     description: `${describeBody()} The answer comes after everything is durable; a repeated batch id changes nothing and answers as before.`,
     tag: 'ingest',
     query: IngestQuery,
