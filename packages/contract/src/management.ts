@@ -91,3 +91,12 @@ export type KeyCreation = Type.Static<typeof KeyCreation>
 /** Answer of `POST /keys`. The secret is shown here and never again (AU-1). */
 export const KeyCreated = Type.Object({ key: KeyView, secret: Type.String() })
 export type KeyCreated = Type.Static<typeof KeyCreated>
+
+/** Body of `POST /session`. */
+export const SessionCreation = Type.Object({
+  key: Type.String({ minLength: 1, maxLength: 512, description: 'The secret of a key.' }),
+})
+
+/** Answer of `POST` and `GET /session`: the key that is signed in. */
+export const SessionView = Type.Object({ key: KeyView })
+export type SessionView = Type.Static<typeof SessionView>

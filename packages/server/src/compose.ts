@@ -20,6 +20,7 @@ import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
 import { createChannels } from './delivery/manage-channels.ts'
+import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
 import { channelRoutes } from './http/routes/channel.ts'
@@ -33,6 +34,7 @@ import { projectsRoutes } from './http/routes/projects.ts'
 import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
+import { sessionRoutes } from './http/routes/session.ts'
 import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
@@ -55,6 +57,8 @@ export interface Engines {
   readonly db: ControlDatabase
   /** Signs SQL cursors; the same on all instances (CU-2, CU-3). */
   readonly cursorSecret: Uint8Array
+  /** Seals the sessions of the console; the same on all instances. */
+  readonly sessionSecret: Uint8Array
   /** True while no other instance can share the engines, because they are embedded. */
   readonly isSoleInstance: boolean
 }
@@ -63,6 +67,7 @@ export interface Engines {
 export interface Composition {
   readonly access: Access
   readonly keys: Keys
+  readonly sessions: ConsoleSessions
   readonly routes: readonly AnyRoute[]
   readonly ingest: Ingest
   readonly cache: RunningResultCache
@@ -101,6 +106,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     },
   })
   const keys = createKeys({ store: createKeyStore(db), clock, log })
+  const sessions = createConsoleSessions(engines.sessionSecret, clock)
   const cache = createResultCache({
     store: createResultStore(db),
     clock,
@@ -161,6 +167,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   return {
     access: createAccess({ keys, projects }),
     keys,
+    sessions,
     ingest,
     cache,
     worker,
@@ -175,6 +182,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...projectRoutes(projects),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),
+      ...sessionRoutes({ sessions, keys, projects }),
       ...channelsRoutes(channels),
       ...channelRoutes(channels),
       attemptsRoute(channels, createAttemptStore(db)),

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Access } from '../projects/access.ts'
+import { registerConsole, type ConsoleOptions } from './console.ts'
 import { registerDocumentation } from './documentation.ts'
 import { registerRoute } from './register-route.ts'
 import type { AnyRoute } from './route.ts'
@@ -15,6 +16,8 @@ export interface AppOptions {
   readonly access: Access
   readonly routes: readonly AnyRoute[]
   readonly bodyLimitBytes: number
+  /** Absent: no web console and no sessions. */
+  readonly console?: ConsoleOptions
   /** Resolves when every engine answers; the reason goes to `/readyz`. */
   readonly checkReady: () => Promise<void>
 }
@@ -72,6 +75,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   })
   await registerDocumentation(app)
   registerHealth(app, options.checkReady)
+  // Before the routes: its hook must run before theirs.
+  if (options.console) registerConsole(app, options.console)
   for (const route of options.routes) registerRoute(app, options.access, route)
   await app.ready()
   return app

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { compose, type Composition } from '../compose.ts'
 import { redactConfig, type Config } from '../config.ts'
 import { sharedSecret } from '../database/secret-store.ts'
@@ -21,6 +22,8 @@ export interface RunningService {
 }
 
 const CLOCK = systemClock
+/** Where the console is built to. */
+const CONSOLE_DIRECTORY = join(import.meta.dirname, '..', '..', '..', 'console', 'dist')
 const DRAIN_MS = 10_000
 /** A running attempt may take its five seconds, and be settled. */
 const WORKER_STOP_MS = 8000
@@ -37,7 +40,8 @@ export async function serve(config: Config): Promise<RunningService> {
   try {
     const { db } = engines.database
     const cursorSecret = await sharedSecret(db, 'sql-cursor', randomBytes(32))
-    const parts = compose(config, { ...engines, db, cursorSecret }, CLOCK, log)
+    const sessionSecret = await sharedSecret(db, 'console-session', randomBytes(32))
+    const parts = compose(config, { ...engines, db, cursorSecret, sessionSecret }, CLOCK, log)
     const supplied = config.administratorKey === '' ? undefined : config.administratorKey
     const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     await parts.ingest.recover()
@@ -85,6 +89,7 @@ async function startApi(
     access: parts.access,
     routes: parts.routes,
     bodyLimitBytes: config.bodyLimitBytes,
+    console: { directory: CONSOLE_DIRECTORY, sessions: parts.sessions },
     checkReady: async () => {
       await engines.database.ping()
       await engines.facts.ping()

@@ -29,6 +29,8 @@ function refusal(source: Source, home: string, request: string): string | null {
 function refuseNeighbour(home: string, neighbour: string): string | null {
   if (home === neighbour) return null
   if (home === '@millrace/contract') return 'the contract stands alone'
+  if (home === '@millrace/console')
+    return neighbour === '@millrace/contract' ? null : 'the console knows the contract only'
   if (home === '@millrace/sdk')
     return neighbour === '@millrace/contract' ? null : 'the SDK knows the contract only'
   const allowed = FOLDERS[home]
@@ -38,6 +40,8 @@ function refuseNeighbour(home: string, neighbour: string): string | null {
 }
 
 function refuseLibrary(home: string, request: string): string | null {
+  // A program of the browser: its libraries are those of its own package.json.
+  if (home === '@millrace/console') return null
   const parts = request.split('/')
   const name = request.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '')
   const homes = LIBRARY_HOMES[name]

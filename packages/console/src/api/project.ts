@@ -1,0 +1,127 @@
+import type { ChannelView, ProjectView } from '@millrace/contract'
+import { queryOptions } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { request } from './request.ts'
+import { runSql, type Row } from './sql.ts'
+
+/** Address of a project, as in the paths of the API. */
+export interface ProjectAddress {
+  readonly owner: string
+  readonly project: string
+}
+
+/** `owner/project` as it stands in a path. */
+export function projectPath({ owner, project }: ProjectAddress): string {
+  return `${encodeURIComponent(owner)}/${encodeURIComponent(project)}`
+}
+
+/** The project in the address of the page. */
+export function useProject(): ProjectAddress {
+  return useParams({ from: '/signed-in/p/$owner/$project' })
+}
+
+/** The projects that the key covers. */
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  queryFn: async ({ signal }) =>
+    (await request<{ projects: readonly ProjectView[] }>('/projects', { signal })).projects,
+})
+
+interface Version {
+  readonly number: number
+  readonly state: string
+  readonly createdAt: string
+}
+
+/** A project with its versions. */
+export function projectQuery(address: ProjectAddress) {
+  return queryOptions({
+    queryKey: ['project', address],
+    queryFn: ({ signal }) =>
+      request<ProjectView & { versions: readonly Version[] }>(`/projects/${projectPath(address)}`, {
+        signal,
+      }),
+    refetchInterval: 10_000,
+  })
+}
+
+/** The webhook channels of a project, live. */
+export function channelsQuery(address: ProjectAddress) {
+  return queryOptions({
+    queryKey: ['channels', address],
+    queryFn: async ({ signal }) =>
+      (
+        await request<{ channels: readonly ChannelView[] }>(`/webhook/channels/${projectPath(address)}`, {
+          signal,
+        })
+      ).channels,
+    refetchInterval: 3000,
+  })
+}
+
+/** A table of a project: an event, or a metric. */
+export interface TableInfo {
+  readonly name: string
+  readonly kind: 'event' | 'metric' | 'entity'
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+}
+
+/** The tables of a project, as `SHOW TABLES` and `DESCRIBE` tell. */
+export function tablesQuery(address: ProjectAddress) {
+  return queryOptions({
+    queryKey: ['tables', address],
+    queryFn: async ({ signal }) => {
+      const names = await runSql(address, { sql: 'SHOW TABLES', size: 10_000 }, signal)
+      return Promise.all(
+        names.result.rows.map(async (row): Promise<TableInfo> => {
+          const name = String(row['name'])
+          const sql = `DESCRIBE TABLE ${quoteName(name)}`
+          const { result } = await runSql(address, { sql, size: 10_000 }, signal)
+          const columns = result.rows.map((column) => ({
+            name: String(column['name']),
+            type: String(column['type']),
+          }))
+          return { name, kind: kindOf(columns.map((column) => column.name)), columns }
+        }),
+      )
+    },
+    staleTime: 60_000,
+  })
+}
+
+/** The columns that only a metric's or an event's table has. */
+function kindOf(columns: readonly string[]): TableInfo['kind'] {
+  if (columns.includes('value') && columns.includes('labels')) return 'metric'
+  return columns.includes('distinct_id') ? 'event' : 'entity'
+}
+
+/** A name in back-ticks, as ClickHouse quotes it. */
+export function quoteName(name: string): string {
+  return `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+}
+
+/** What lately came into each table. */
+export function intakeQuery(address: ProjectAddress, tables: readonly TableInfo[]) {
+  return queryOptions({
+    queryKey: ['intake', address, tables.map(({ name }) => name)],
+    enabled: tables.length > 0,
+    queryFn: async ({ signal }): Promise<readonly Row[]> => {
+      const sql = tables
+        .filter(({ kind }) => kind !== 'entity')
+        .map(
+          ({ name }) =>
+            `SELECT ${quoteText(name)} AS name, chain, count() AS total, countIf(timestamp > now() - 86400) AS day, countIf(timestamp > now() - 3600) AS hour, max(block_number) AS block, max(timestamp) AS newest FROM ${quoteName(name)} GROUP BY chain`,
+        )
+        .join('\nUNION ALL\n')
+      return sql === ''
+        ? []
+        : (await runSql(address, { sql, size: 10_000 }, signal, { isLive: true })).result.rows
+    },
+    refetchInterval: 10_000,
+  })
+}
+
+/** A text in quotes, as ClickHouse reads it. */
+export function quoteText(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`)}'`
+}

@@ -1,0 +1,72 @@
+import type { ChartKind } from '../parts/time-chart.tsx'
+
+/** A function of a query with its argument as typed: `1d`, `5`, or empty. */
+export type FunctionState = readonly [name: string, argument: string]
+
+/** A query as it stands in the address of the page. */
+export interface QueryState {
+  readonly metric: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly op?: string
+  readonly by?: readonly string[]
+  readonly functions?: readonly FunctionState[]
+  readonly alias?: string
+  /** Computed for formulas, not shown. */
+  readonly isHidden?: boolean
+}
+
+/** A formula over the queries, which are called a, b, c … */
+export interface FormulaState {
+  readonly expression: string
+  readonly alias?: string
+}
+
+/** The whole state of the explorer. It lives in the address of the page, so that a view can be shared. */
+export interface ExplorerState {
+  readonly queries?: readonly QueryState[]
+  readonly formulas?: readonly FormulaState[]
+  /** `now-7d`, or milliseconds since 1970. */
+  readonly from?: string
+  readonly to?: string
+  readonly step?: number
+  readonly timezone?: string
+  readonly view?: ChartKind | 'table'
+}
+
+const VIEWS: readonly string[] = ['line', 'area', 'stacked', 'bar', 'table']
+
+/** Reads the state from an address; what is not understood is left out. */
+export function readExplorerState(search: Readonly<Record<string, unknown>>): ExplorerState {
+  const text = (name: string) => {
+    const value = search[name]
+    return typeof value === 'string' || typeof value === 'number' ? { [name]: String(value) } : {}
+  }
+  const { queries, formulas, step, view } = search
+  return {
+    ...(Array.isArray(queries) ? { queries: queries.filter(isQuery) } : {}),
+    ...(Array.isArray(formulas) ? { formulas: formulas.filter(isFormula) } : {}),
+    ...(typeof step === 'number' && step > 0 ? { step: Math.floor(step) } : {}),
+    ...(typeof view === 'string' && VIEWS.includes(view) ? { view: view as ChartKind } : {}),
+    ...text('from'),
+    ...text('to'),
+    ...text('timezone'),
+  }
+}
+
+function isQuery(value: unknown): value is QueryState {
+  const { metric, by, functions } = (value ?? {}) as Partial<QueryState>
+  return (
+    typeof metric === 'string' &&
+    (by === undefined || Array.isArray(by)) &&
+    (functions === undefined || (Array.isArray(functions) && functions.every(Array.isArray)))
+  )
+}
+
+function isFormula(value: unknown): value is FormulaState {
+  return typeof (value as Partial<FormulaState> | null)?.expression === 'string'
+}
+
+/** The name by which formulas call the query at a place. */
+export function queryId(place: number): string {
+  return String.fromCodePoint(97 + (place % 26)) + (place >= 26 ? String(Math.floor(place / 26)) : '')
+}

@@ -1,0 +1,301 @@
+import { useQuery } from '@tanstack/react-query'
+import { Eye, EyeOff, Plus, Trash2, X } from 'lucide-react'
+import {
+  Dialog,
+  DialogTrigger,
+  Header,
+  ListBox,
+  ListBoxItem,
+  ListBoxSection,
+  Popover,
+} from 'react-aria-components'
+import { useState } from 'react'
+import type { ProjectAddress, TableInfo } from '../api/project.ts'
+import { Button, IconButton } from '../parts/button.tsx'
+import { Choose, Search, TextInput } from '../parts/field.tsx'
+import { queryId, type FunctionState, type QueryState } from './explorer-state.ts'
+import { argumentFault, argumentOf, DEFAULT_ARGUMENTS, FUNCTION_GROUPS } from './functions.ts'
+import { labelsQuery } from './labels.ts'
+
+const OPERATIONS = [
+  { id: 'none', name: 'each series' },
+  ...['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'].map((id) => ({ id, name: id.toLowerCase() })),
+]
+
+/** One query: its metric, labels, aggregation, functions and name. */
+export function QueryEditor({
+  address,
+  place,
+  query,
+  tables,
+  onChange,
+  onRemove,
+}: {
+  readonly address: ProjectAddress
+  readonly place: number
+  readonly query: QueryState
+  readonly tables: readonly TableInfo[]
+  readonly onChange: (query: QueryState) => void
+  readonly onRemove: () => void
+}) {
+  const metrics = tables.filter(({ kind }) => kind === 'metric').map(({ name }) => ({ id: name, name }))
+  const { data: labels = [] } = useQuery(labelsQuery(address, query.metric))
+  const functions = query.functions ?? []
+  const id = queryId(place)
+  const setFunction = (index: number, changed: FunctionState | null) =>
+    onChange({
+      ...query,
+      functions: functions.flatMap((each, at) =>
+        at === index ? (changed === null ? [] : [changed]) : [each],
+      ),
+    })
+  return (
+    <div className="query" role="group" aria-label={`Query ${id}`}>
+      <span className={query.isHidden ? 'query-id off' : 'query-id'}>{id}</span>
+      <div className="query-parts">
+        <div className="field metric">
+          <Search
+            label={`Metric of query ${id}`}
+            isLabelHidden
+            placeholder="Search a metric"
+            value={query.metric}
+            choices={metrics}
+            onChange={(metric) => onChange({ metric })}
+          />
+        </div>
+        {Object.entries(query.labels ?? {}).map(([label, value]) => (
+          <div key={label} className="chip">
+            <span>{label}</span>
+            <Search
+              label={`Value of ${label}`}
+              isLabelHidden
+              allowsOthers
+              placeholder="value, !=… or =~…"
+              value={value}
+              choices={(labels.find(({ name }) => name === label)?.values ?? []).map((each) => ({
+                id: each,
+                name: each,
+              }))}
+              onChange={(typed) => onChange({ ...query, labels: { ...query.labels, [label]: typed } })}
+            />
+            <IconButton
+              name={`Remove the filter on ${label}`}
+              onPress={() => {
+                const { [label]: _, ...rest } = query.labels ?? {}
+                onChange({ ...query, labels: rest })
+              }}
+            >
+              <X aria-hidden />
+            </IconButton>
+          </div>
+        ))}
+        {labels.length > 0 && (
+          <PickButton
+            name="Filter"
+            label="Label to filter by"
+            sections={[
+              {
+                name: 'Labels',
+                items: labels.map(({ name }) => name).filter((name) => !(name in (query.labels ?? {}))),
+              },
+            ]}
+            onPick={(label) =>
+              onChange({
+                ...query,
+                labels: {
+                  ...query.labels,
+                  [label]: labels.find(({ name }) => name === label)?.values[0] ?? '',
+                },
+              })
+            }
+          />
+        )}
+        <div className="chip">
+          <Choose
+            label={`Aggregation of query ${id}`}
+            isLabelHidden
+            value={query.op ?? 'none'}
+            choices={OPERATIONS}
+            onChange={(op) => {
+              const { op: _, by: __, ...rest } = query
+              onChange(op === 'none' ? rest : { ...rest, op, ...(query.by ? { by: query.by } : {}) })
+            }}
+          />
+        </div>
+        {query.op !== undefined && (
+          <>
+            {(query.by ?? []).map((label) => (
+              <span key={label} className="chip">
+                <span>by {label}</span>
+                <IconButton
+                  name={`Do not group by ${label}`}
+                  onPress={() =>
+                    onChange({ ...query, by: (query.by ?? []).filter((each) => each !== label) })
+                  }
+                >
+                  <X aria-hidden />
+                </IconButton>
+              </span>
+            ))}
+            <PickButton
+              name="Group by"
+              label="Label to group by"
+              sections={[
+                {
+                  name: 'Labels',
+                  items: labels.map(({ name }) => name).filter((name) => !query.by?.includes(name)),
+                },
+              ]}
+              onPick={(label) => onChange({ ...query, by: [...(query.by ?? []), label] })}
+            />
+          </>
+        )}
+        {functions.map(([name, argument], index) => (
+          <FunctionChip
+            key={`${index} ${name}`}
+            name={name}
+            argument={argument}
+            onChange={(typed) => setFunction(index, [name, typed])}
+            onRemove={() => setFunction(index, null)}
+          />
+        ))}
+        <PickButton
+          name="Function"
+          label="Function to apply"
+          sections={FUNCTION_GROUPS.map(({ name, functions: items }) => ({ name, items }))}
+          onPick={(name) =>
+            onChange({ ...query, functions: [...functions, [name, DEFAULT_ARGUMENTS[argumentOf(name)]]] })
+          }
+        />
+        <TypedText
+          label={`Name of query ${id}`}
+          placeholder="Name, e.g. {{pool}}"
+          value={query.alias ?? ''}
+          onChange={(alias) => onChange({ ...query, alias })}
+        />
+      </div>
+      <div className="row">
+        <IconButton
+          name={query.isHidden ? `Show query ${id}` : `Hide query ${id}, formulas still see it`}
+          onPress={() => onChange({ ...query, isHidden: !query.isHidden })}
+        >
+          {query.isHidden ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+        </IconButton>
+        <IconButton name={`Remove query ${id}`} onPress={onRemove}>
+          <Trash2 aria-hidden />
+        </IconButton>
+      </div>
+    </div>
+  )
+}
+
+function FunctionChip({
+  name,
+  argument,
+  onChange,
+  onRemove,
+}: {
+  readonly name: string
+  readonly argument: string
+  readonly onChange: (argument: string) => void
+  readonly onRemove: () => void
+}) {
+  const kind = argumentOf(name)
+  return (
+    <div className="chip">
+      <span className="mono">{name}</span>
+      {kind !== 'none' && (
+        <TypedText
+          label={`Argument of ${name}`}
+          isMono
+          value={argument}
+          onChange={onChange}
+          fault={(text) => argumentFault(kind, text)}
+        />
+      )}
+      <IconButton name={`Remove ${name}`} onPress={onRemove}>
+        <X aria-hidden />
+      </IconButton>
+    </div>
+  )
+}
+
+/** A text that is taken over when its field is left, or by Enter: not each letter is a query. */
+export function TypedText({
+  value,
+  onChange,
+  fault,
+  ...rest
+}: {
+  readonly label: string
+  readonly value: string
+  readonly placeholder?: string
+  readonly isMono?: boolean
+  readonly onChange: (text: string) => void
+  readonly fault?: (text: string) => string | undefined
+}) {
+  const [typed, setTyped] = useState(value)
+  const take = () => typed !== value && onChange(typed)
+  return (
+    <form
+      className="field"
+      onSubmit={(event) => {
+        event.preventDefault()
+        take()
+      }}
+    >
+      <TextInput
+        {...rest}
+        isLabelHidden
+        value={typed}
+        onChange={setTyped}
+        onBlur={take}
+        errorMessage={fault?.(typed)}
+      />
+    </form>
+  )
+}
+
+function PickButton({
+  name,
+  label,
+  sections,
+  onPick,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly sections: readonly { readonly name: string; readonly items: readonly string[] }[]
+  readonly onPick: (item: string) => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
+      <Button look="quiet">
+        <Plus aria-hidden /> {name}
+      </Button>
+      <Popover className="popover" placement="bottom start">
+        <Dialog aria-label={label}>
+          <ListBox
+            aria-label={label}
+            className="listbox"
+            onAction={(key) => {
+              onPick(String(key))
+              setOpen(false)
+            }}
+          >
+            {sections.map((section) => (
+              <ListBoxSection key={section.name} className="option-section">
+                <Header>{section.name}</Header>
+                {section.items.map((item) => (
+                  <ListBoxItem key={item} id={item} className="option" textValue={item}>
+                    {item}
+                  </ListBoxItem>
+                ))}
+              </ListBoxSection>
+            ))}
+          </ListBox>
+        </Dialog>
+      </Popover>
+    </DialogTrigger>
+  )
+}

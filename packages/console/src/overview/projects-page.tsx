@@ -1,0 +1,143 @@
+import type { ProjectView } from '@millrace/contract'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { createColumnHelper } from '@tanstack/react-table'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { channelsQuery, projectsQuery } from '../api/project.ts'
+import { usePermissions } from '../api/session.ts'
+import { Button } from '../parts/button.tsx'
+import { Code } from '../parts/code.tsx'
+import { wholeNumber } from '../parts/format.ts'
+import { Empty, ErrorNotice, Progress } from '../parts/notice.tsx'
+import { Badge, Card, Page, Stat } from '../parts/page.tsx'
+import { Table } from '../parts/table.tsx'
+import { healthQuery } from '../shell/health.ts'
+import { CreateProject } from './create-project.tsx'
+
+interface ProjectRow extends ProjectView {
+  readonly channels: number
+  readonly pending: number
+  readonly failing: number
+}
+
+const column = createColumnHelper<ProjectRow>()
+
+/** All projects of the key, and how the service is. */
+export function ProjectsPage() {
+  const client = useQueryClient()
+  const { mayManageKeys, mayAdmin } = usePermissions()
+  const [isCreating, setCreating] = useState(false)
+  const { data: projects, error, refetch } = useQuery({ ...projectsQuery, refetchInterval: 10_000 })
+  const { data: health = 'ready' } = useQuery(healthQuery)
+  const channels = useQueries({
+    queries: (projects ?? []).map(({ owner, name }) => ({
+      ...channelsQuery({ owner, project: name }),
+      refetchInterval: 10_000,
+      enabled: mayAdmin,
+    })),
+  })
+  const rows = (projects ?? []).map((project, index): ProjectRow => {
+    const own = channels[index]?.data ?? []
+    return {
+      ...project,
+      channels: own.length,
+      pending: own.reduce((sum, { pendingMessages }) => sum + pendingMessages, 0),
+      failing: own.filter(({ status }) => status === 'failing' || status === 'disabled').length,
+    }
+  })
+  const sum = (pick: (row: ProjectRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
+  const create = mayManageKeys && (
+    <Button look="primary" onPress={() => setCreating(true)}>
+      <Plus aria-hidden /> New project
+    </Button>
+  )
+  return (
+    <Page title="Projects" actions={create}>
+      <dl className="stats">
+        <Stat name="Service" note={health === 'ready' ? 'both engines answer' : 'see the log of the service'}>
+          <Badge look={health === 'ready' ? 'good' : 'bad'}>{health}</Badge>
+        </Stat>
+        <Stat name="Projects">{wholeNumber(rows.length)}</Stat>
+        {mayAdmin && (
+          <>
+            <Stat name="Messages waiting" note={`in ${sum((row) => row.channels)} channels`}>
+              {wholeNumber(sum((row) => row.pending))}
+            </Stat>
+            <Stat name="Failing channels">{wholeNumber(sum((row) => row.failing))}</Stat>
+          </>
+        )}
+      </dl>
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!projects && !error && <Progress label="Loading projects" />}
+      {projects && (
+        <Card isPadded={false}>
+          {rows.length === 0 ? (
+            <FirstProject isAllowed={mayManageKeys} />
+          ) : (
+            <Table label="Projects" rows={rows} columns={columnsFor(mayAdmin)} />
+          )}
+        </Card>
+      )}
+      <CreateProject
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={() => void client.invalidateQueries({ queryKey: projectsQuery.queryKey })}
+      />
+    </Page>
+  )
+}
+
+function columnsFor(mayAdmin: boolean) {
+  return [
+    column.accessor(({ owner, name }) => `${owner}/${name}`, {
+      id: 'project',
+      header: 'Project',
+      cell: ({ row: { original }, getValue }) => (
+        <Link to="/p/$owner/$project" params={{ owner: original.owner, project: original.name }}>
+          <strong>{getValue()}</strong>
+        </Link>
+      ),
+    }),
+    column.accessor('isPublic', {
+      header: 'Readable by',
+      cell: ({ getValue }) => (getValue() ? 'everybody' : 'keys'),
+    }),
+    column.accessor('activeVersion', {
+      header: 'Active version',
+      cell: ({ getValue }) => getValue() ?? <span className="soft">no data yet</span>,
+      meta: { isNumber: true },
+    }),
+    ...(mayAdmin
+      ? [
+          column.accessor('channels', { header: 'Channels', meta: { isNumber: true } }),
+          column.accessor('pending', {
+            header: 'Messages waiting',
+            cell: ({ getValue }) => wholeNumber(getValue()),
+            meta: { isNumber: true },
+          }),
+          column.accessor('failing', {
+            header: 'Delivery',
+            cell: ({ getValue }) =>
+              getValue() > 0 ? (
+                <Badge look="bad">{`${getValue()} failing`}</Badge>
+              ) : (
+                <Badge look="good">healthy</Badge>
+              ),
+          }),
+        ]
+      : []),
+  ]
+}
+
+function FirstProject({ isAllowed }: { readonly isAllowed: boolean }) {
+  return (
+    <Empty title="No project yet">
+      <p>
+        A project holds the data of one processor: its metrics, event logs and exports.
+        {isAllowed ? ' Create one above, or on the command line:' : ' Ask an administrator to create one.'}
+      </p>
+      {isAllowed && <Code label="command" text="npm run millrace -- project create acme/dex" />}
+    </Empty>
+  )
+}

@@ -1,0 +1,24 @@
+import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components'
+
+type Look = 'plain' | 'primary' | 'danger' | 'quiet'
+
+/** A button with a look. */
+export function Button({ look = 'plain', ...rest }: ButtonProps & { readonly look?: Look }) {
+  return <AriaButton {...rest} className={`button ${look}`} />
+}
+
+/** A button that shows a picture and says its name. */
+export function IconButton({
+  name,
+  look = 'quiet',
+  ...rest
+}: ButtonProps & { readonly name: string; readonly look?: Look }) {
+  return (
+    <TooltipTrigger delay={500}>
+      <AriaButton {...rest} aria-label={name} className={`button icon ${look}`} />
+      <Tooltip className="tooltip" offset={6}>
+        {name}
+      </Tooltip>
+    </TooltipTrigger>
+  )
+}

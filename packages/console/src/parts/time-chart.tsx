@@ -1,0 +1,143 @@
+import { useEffect, useRef, useSyncExternalStore } from 'react'
+import UPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { currentTheme, onThemeChange } from '../shell/theme.ts'
+import { compactNumber } from './format.ts'
+
+export type ChartKind = 'line' | 'area' | 'stacked' | 'bar'
+
+/** One line of a chart; `values` stand for the chart's times at the same places. */
+export interface ChartSeries {
+  readonly name: string
+  readonly values: readonly (number | null)[]
+  readonly isHidden?: boolean
+  /** Place in the palette; the place among the series when absent. */
+  readonly colour?: number
+}
+
+const PALETTE = 10
+
+/** The CSS colour of the series at a place. */
+export function seriesColour(place: number): string {
+  return `var(--s${(place % PALETTE) + 1})`
+}
+
+/** A chart over time. Dragging calls `onZoom` with the part of time that was dragged over, in milliseconds. */
+export function TimeChart({
+  label,
+  times,
+  series,
+  kind,
+  timezone,
+  height = 320,
+  onZoom,
+  onCursor,
+}: {
+  readonly label: string
+  /** Unix seconds, ascending. */
+  readonly times: readonly number[]
+  readonly series: readonly ChartSeries[]
+  readonly kind: ChartKind
+  readonly timezone?: string
+  readonly height?: number
+  readonly onZoom?: (startMs: number, endMs: number) => void
+  /** The place in `times` under the pointer. */
+  readonly onCursor?: (index: number | null) => void
+}) {
+  const box = useRef<HTMLDivElement>(null)
+  const theme = useSyncExternalStore(onThemeChange, currentTheme)
+  const handlers = useRef({ onZoom, onCursor })
+  handlers.current = { onZoom, onCursor }
+
+  useEffect(() => {
+    const element = box.current
+    if (!element || times.length === 0) return
+    const isStacked = kind === 'stacked' || kind === 'bar'
+    const shown = series.map((each, place) => ({ ...each, colour: each.colour ?? place }))
+    const drawn = isStacked ? stack(shown) : shown
+    const chart = new UPlot(
+      {
+        width: element.clientWidth,
+        height,
+        legend: { show: false },
+        cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 24 }, points: { size: 7 } },
+        focus: { alpha: 0.25 },
+        ...(timezone === undefined
+          ? {}
+          : { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), timezone) }),
+        axes: [axis(theme), { ...axis(theme), size: 62, values: (_, ticks) => ticks.map(compactNumber) }],
+        series: [{}, ...drawn.map((each) => line(each, kind))],
+        hooks: {
+          setSelect: [
+            (plot) => {
+              const { left, width } = plot.select
+              if (width > 4)
+                handlers.current.onZoom?.(
+                  plot.posToVal(left, 'x') * 1000,
+                  plot.posToVal(left + width, 'x') * 1000,
+                )
+              plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+            },
+          ],
+          setCursor: [(plot) => handlers.current.onCursor?.(plot.cursor.idx ?? null)],
+        },
+      },
+      [times as number[], ...drawn.map(({ values }) => values as (number | null)[])],
+      element,
+    )
+    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [times, series, kind, timezone, height, theme])
+
+  return <div ref={box} className="chart" role="img" aria-label={label} style={{ minHeight: height }} />
+}
+
+type Drawn = ChartSeries & { readonly colour: number }
+
+/** Adds up, from the first series; drawn from the sum down, so that each covers what it adds. */
+function stack(series: readonly Drawn[]): readonly Drawn[] {
+  const sums: number[] = []
+  return series
+    .filter(({ isHidden }) => !isHidden)
+    .map((each) => ({
+      ...each,
+      values: each.values.map((value, index) => {
+        sums[index] = (sums[index] ?? 0) + (value ?? 0)
+        return value === null && sums[index] === 0 ? null : sums[index]
+      }),
+    }))
+    .toReversed()
+}
+
+function colourOf(variable: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(variable).trim()
+}
+
+function line({ name, colour, isHidden = false, values }: Drawn, kind: ChartKind): UPlot.Series {
+  const stroke = colourOf(`--s${(colour % PALETTE) + 1}`)
+  // A point with no neighbour would not be seen as a line.
+  const isSparse = values.length < 3
+  const base = { label: name, show: !isHidden, stroke, width: 1.6, points: { show: isSparse, size: 6 } }
+  switch (kind) {
+    case 'line':
+      return base
+    case 'area':
+      return { ...base, fill: `${stroke}26` }
+    case 'stacked':
+      return { ...base, width: 1, fill: stroke }
+    case 'bar': {
+      const paths = UPlot.paths.bars?.({ size: [0.82, 40], radius: 0.12 })
+      return { ...base, width: 0, fill: stroke, points: { show: false }, ...(paths ? { paths } : {}) }
+    }
+  }
+}
+
+function axis(_theme: string): UPlot.Axis {
+  const font = `12px ${getComputedStyle(document.body).fontFamily}`
+  const grid = { stroke: colourOf('--line'), width: 1 }
+  return { stroke: colourOf('--text-soft'), font, grid, ticks: { ...grid, size: 5 } }
+}

@@ -1,0 +1,6 @@
+import { Page } from '../parts/page.tsx'
+
+/** Stub. */
+export function SqlPage() {
+  return <Page title="SqlPage">{null}</Page>
+}
