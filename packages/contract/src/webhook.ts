@@ -17,7 +17,19 @@ const deadLetter = Type.Object({
   attempts: Type.Optional(Type.Integer({ description: 'Failed attempts in a row. Default 12.' })),
 })
 
+const pem = (description: string) => Type.String({ maxLength: 65_536, description })
+
+/** Whom a channel trusts and how it introduces itself (DL-10). */
+const tls = Type.Object({
+  certificateAuthority: Type.Optional(
+    pem('Certificates in PEM that are trusted besides the public ones. Empty: only the public ones.'),
+  ),
+  clientCertificate: Type.Optional(pem('Shown to receivers that ask for a certificate; PEM. Empty: none.')),
+  clientKey: Type.Optional(pem('The private key of clientCertificate, in PEM without a passphrase.')),
+})
+
 const settings = {
+  tls: Type.Optional(tls),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description: 'Sent with every call. Not host, content-*, transfer-encoding or webhook-*.',
@@ -27,8 +39,29 @@ const settings = {
   maxBatchBytes: Type.Optional(
     Type.Integer({ description: 'Bytes per call; a single larger message goes alone. Default 262144.' }),
   ),
+  requestsPerSecond: Type.Optional(
+    Type.Integer({ description: 'Calls a second at most, up to 1000. 0, the default: no limit.' }),
+  ),
   backoff: Type.Optional(backoff),
   deadLetter: Type.Optional(deadLetter),
+  confirmations: Type.Optional(
+    Type.Integer({
+      description: 'A message waits until its block is that deep (DL-13). Default 0: it is sent at once.',
+    }),
+  ),
+  retract: Type.Optional(
+    Type.Boolean({
+      description:
+        'True announces a delivered message that a reorganisation removed, by its event_id with "retracted": true (DL-13). Default false.',
+    }),
+  ),
+  alertChannel: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description:
+        'Another channel of the project, which gets a message when this one fails for long (DL-12). Empty: none.',
+    }),
+  ),
   paused: Type.Optional(Type.Boolean({ description: 'True stops delivery; messages wait.' })),
 }
 
@@ -65,17 +98,34 @@ export const ChannelView = Type.Object({
   ),
   url: orNull(Type.String()),
   headers: Type.Record(Type.String(), Type.String()),
+  tls: Type.Object({
+    certificateAuthority: orNull(Type.String()),
+    clientCertificate: orNull(Type.String()),
+    hasClientKey: Type.Boolean({ description: 'The key itself is never shown.' }),
+  }),
   maxBatchMessages: Type.Integer(),
   maxBatchBytes: Type.Integer(),
+  requestsPerSecond: Type.Integer({ description: '0: no limit.' }),
   backoff: Type.Required(backoff),
   deadLetter: Type.Required(deadLetter),
+  confirmations: Type.Integer(),
+  retract: Type.Boolean(),
+  alertChannel: orNull(Type.String()),
   paused: Type.Boolean(),
   disabledReason: orNull(Type.String()),
   failures: Type.Integer({ description: 'Failed attempts in a row.' }),
   failingSince: orNull(instant),
   nextAttemptAt: orNull(instant),
+  lastError: orNull(Type.String({ description: 'Why the newest attempt failed; null when it did not.' })),
   pendingMessages: Type.Integer(),
+  heldMessages: Type.Integer({ description: 'Messages that wait for confirmations (DL-13).' }),
   oldestPendingAt: orNull(instant),
+  successRate: orNull(
+    Type.Number({ description: 'Acknowledged part of the newest attempts, at most 100; null without any.' }),
+  ),
+  previousSecretUntil: orNull(
+    Type.String({ description: 'Until when the secret before the present one signs as well.' }),
+  ),
   createdAt: instant,
   secret: Type.Optional(
     Type.String({ description: 'Signing secret `whsec_…` (Standard Webhooks). Shown this once.' }),
@@ -92,11 +142,27 @@ export const AttemptQuery = Type.Object({
   before: Type.Optional(
     Type.String({ pattern: '^[0-9]{1,15}$', description: 'Continues behind the attempt with this id.' }),
   ),
+  outcome: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal('acknowledged'),
+        Type.Literal('refused'),
+        Type.Literal('timed_out'),
+        Type.Literal('unreachable'),
+        Type.Literal('failed'),
+      ],
+      { description: 'Attempts that ended so; failed is all but acknowledged.' },
+    ),
+  ),
+  status: Type.Optional(
+    Type.Integer({ minimum: 100, maximum: 599, description: 'Attempts with this answer.' }),
+  ),
+  from: Type.Optional(Type.String({ ...instant, description: 'Attempts that started then or later.' })),
+  until: Type.Optional(Type.String({ ...instant, description: 'Attempts that started before.' })),
 })
 
-/** One call to a receiver (DL-11). */
-export const AttemptView = Type.Object({
-  id: Type.String({ description: 'A decimal number.' }),
+/** What came of one call to a receiver (DL-11). */
+export const AttemptResult = Type.Object({
   webhookId: Type.String({ description: 'Stable over retries of the same content.' }),
   startedAt: instant,
   durationMs: Type.Integer(),
@@ -114,9 +180,72 @@ export const AttemptView = Type.Object({
   lastEventId: Type.Integer(),
   answer: Type.String({ description: 'The first bytes of the answer, as text.' }),
 })
+export type AttemptResult = Type.Static<typeof AttemptResult>
+
+/** One recorded call to a receiver (DL-11). */
+export const AttemptView = Type.Object({
+  id: Type.String({ description: 'A decimal number.' }),
+  ...AttemptResult.properties,
+})
+export type AttemptView = Type.Static<typeof AttemptView>
 
 /** Answer of `GET …/{channel}/attempts`, newest first. */
 export const AttemptList = Type.Object({ attempts: Type.Array(AttemptView) })
+
+/** Body of `POST …/{channel}/secret`. */
+export const SecretRotation = Type.Object({
+  overlapSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 604_800,
+      description: 'How long the secret before signs as well. Default 86400; 0 ends it at once.',
+    }),
+  ),
+})
+
+/** Query of `GET …/{channel}/deadletters`. */
+export const DeadLetterListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
+  after: Type.Optional(
+    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Continues behind the letter with this id.' }),
+  ),
+})
+
+/** Answer of `GET …/{channel}/deadletters`, in order of id; looking at letters is no pull. */
+export const DeadLetterList = Type.Object({
+  deadLetters: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'A decimal number.' }),
+      diedAt: instant,
+      attempts: Type.Integer(),
+      lastStatus: orNull(Type.Integer()),
+      lastError: Type.String(),
+      messages: Type.Integer({ description: 'Without those that a newer revision has superseded.' }),
+      redriveRequestedAt: orNull(instant),
+    }),
+  ),
+})
+export type DeadLetterList = Type.Static<typeof DeadLetterList>
+
+/** Body of the redrive and the dismissal of dead letters (DD-4): one of the three. */
+export const DeadLetterChoice = Type.Object({
+  ids: Type.Optional(
+    Type.Array(Type.String({ pattern: '^[0-9]{1,15}$' }), {
+      minItems: 1,
+      maxItems: 1000,
+      description: 'These letters.',
+    }),
+  ),
+  channel: Type.Optional(Type.String({ maxLength: 512, description: 'All letters of this channel.' })),
+  all: Type.Optional(Type.Boolean({ description: 'True: all letters of the project.' })),
+})
+export type DeadLetterChoice = Type.Static<typeof DeadLetterChoice>
+
+/** Answer of the redrive and the dismissal. */
+export const DeadLetterCount = Type.Object({
+  letters: Type.Integer({ description: 'Letters that were found and are dismissed, or will be sent again.' }),
+})
+export type DeadLetterCount = Type.Static<typeof DeadLetterCount>
 
 /** Query of the dead-letter pull (interface 4.3, DD-1, DD-2). */
 export const DeadLetterQuery = Type.Object({

@@ -122,6 +122,36 @@ export const SETTINGS = {
     description: 'Size of one SQL result over all its pages, in bytes (CU-3).',
     parse: integer(1_048_576, 1_099_511_627_776),
   }),
+  sqlProjectBytes: setting({
+    variable: 'MILLRACE_SQL_PROJECT_BYTES',
+    default: '1073741824',
+    description: 'Size of all kept SQL results of a project, compressed, in bytes (CU-3).',
+    parse: integer(1_048_576, 1_099_511_627_776),
+  }),
+  sqlTotalBytes: setting({
+    variable: 'MILLRACE_SQL_TOTAL_BYTES',
+    default: '4294967296',
+    description: 'Size of all kept SQL results, compressed, in bytes (CU-3).',
+    parse: integer(1_048_576, 1_099_511_627_776),
+  }),
+  sqlRowsRead: setting({
+    variable: 'MILLRACE_SQL_ROWS_READ',
+    default: '1000000000',
+    description: 'Rows that one SQL statement may read (SQ-7).',
+    parse: integer(1000, Number.MAX_SAFE_INTEGER),
+  }),
+  sqlConcurrency: setting({
+    variable: 'MILLRACE_SQL_CONCURRENCY',
+    default: '4',
+    description: 'SQL statements of one project that one process runs at once (SQ-7).',
+    parse: integer(1, 64),
+  }),
+  sqlQueue: setting({
+    variable: 'MILLRACE_SQL_QUEUE',
+    default: '100',
+    description: 'SQL statements of one project that may wait for their turn (SQ-7).',
+    parse: integer(0, 10_000),
+  }),
   webhookAllowedCidrs: setting({
     variable: 'MILLRACE_WEBHOOK_ALLOWED_CIDRS',
     default: '',
@@ -133,6 +163,12 @@ export const SETTINGS = {
     variable: 'MILLRACE_WEBHOOK_CONCURRENCY',
     default: '256',
     description: 'Webhook calls that one process has under way at once.',
+    parse: integer(1, 10_000),
+  }),
+  webhookHostConcurrency: setting({
+    variable: 'MILLRACE_WEBHOOK_HOST_CONCURRENCY',
+    default: '64',
+    description: 'Of these, calls to one host and port, however many channels share it (DL-9).',
     parse: integer(1, 10_000),
   }),
   logLevel: setting({

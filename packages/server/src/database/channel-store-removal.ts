@@ -4,6 +4,8 @@ import { slicesOf } from './outbox-slices.ts'
 /** What a channel has gathered besides its event ids. */
 const BELONGINGS = [
   'webhook_message',
+  'webhook_held_message',
+  'webhook_retraction',
   'webhook_sent',
   'webhook_attempt',
   'webhook_dead_letter',
@@ -20,6 +22,7 @@ export async function clearChannel(tx: ControlTransaction, laneId: number): Prom
 
 /** Removes the channels of a project without a trace; for when the project goes. */
 export async function removeChannelsOfProject(tx: ControlTransaction, projectId: number): Promise<void> {
+  await tx.deleteFrom('webhook_chain_head').where('project_id', '=', projectId).execute()
   const lanes = await tx
     .deleteFrom('webhook_lane')
     .where('project_id', '=', projectId)

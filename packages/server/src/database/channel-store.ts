@@ -1,14 +1,16 @@
-import type { Channel, ChannelChange, ChannelStatus, ChannelStore } from '../delivery/channel.ts'
-import { channelColumns, headersFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
+import type { ChannelChange, ChannelStore } from '../delivery/channel.ts'
+import { eventId } from '../delivery/event-id.ts'
+import { channelColumns, destinationFromRow, tlsColumns } from './channel-store-row.ts'
 import { clearChannel } from './channel-store-removal.ts'
+import { findChannels } from './channel-store-view.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { createLane } from './outbox-lanes.ts'
 
 /** Channels in the control database: the operator's side of `webhook_lane`. */
 export function createChannelStore(db: ControlDatabase): ChannelStore {
   return {
-    list: (projectId) => find(db, projectId, null),
-    find: async (projectId, name) => (await find(db, projectId, name))[0] ?? null,
+    list: (projectId) => findChannels(db, projectId, null),
+    find: async (projectId, name) => (await findChannels(db, projectId, name))[0] ?? null,
 
     create: (projectId, name, { secret, ...configuration }, nowMs) =>
       db.transaction().execute(async (tx) => {
@@ -26,6 +28,33 @@ export function createChannelStore(db: ControlDatabase): ChannelStore {
         return before.secret === null && configuration.url !== undefined
       }),
 
+    async rotateSecret(id, secret, overlapUntilAt) {
+      await db
+        .updateTable('webhook_lane')
+        .set((eb) => ({
+          previous_secret: eb.ref('secret'),
+          previous_secret_until_at: overlapUntilAt,
+          secret,
+        }))
+        .where('id', '=', id)
+        .execute()
+    },
+
+    async destination(id, nowMs) {
+      const row = await db.selectFrom('webhook_lane').selectAll().where('id', '=', id).executeTakeFirst()
+      return row === undefined || row.url === null ? null : destinationFromRow(row, nowMs)
+    },
+
+    async takeEventId(id) {
+      const { next_chunk } = await db
+        .updateTable('webhook_lane_sequence')
+        .set((eb) => ({ next_chunk: eb('next_chunk', '+', 1) }))
+        .where('lane_id', '=', id)
+        .returning('next_chunk')
+        .executeTakeFirstOrThrow()
+      return eventId(next_chunk - 1, 0)
+    },
+
     remove: (id, nowMs) => db.transaction().execute((tx) => remove(tx, id, nowMs)),
   }
 }
@@ -42,24 +71,30 @@ function findConfiguration(
 }
 
 /**
- * Applies a change. A new address or a resumption starts afresh: no failures, and messages age from now. The epoch
- * rises, so that what is under way to the old address decides nothing about the new one; its lease runs out by itself.
+ * Applies a change. A new address or a resumption starts afresh: no failures, and messages age from now. A new address
+ * and a pause take the lane from whoever serves it, so that what is under way to the old address decides nothing about
+ * the new one; its lease ends with its attempt, or by itself.
  */
 async function change(
   tx: ControlTransaction,
   id: number,
-  { url, headers, limits, isPaused }: ChannelChange,
+  { url, headers, tls, limits, confirmations, isRetracting, alertChannel, isPaused }: ChannelChange,
   secret: string,
   nowMs: number,
 ): Promise<void> {
   const startsAfresh = url !== undefined || isPaused === false
+  const isTaken = url !== undefined || isPaused === true
   await tx
     .updateTable('webhook_lane')
     .set((eb) => ({
-      epoch: eb('epoch', '+', 1),
-      ...(url === undefined ? {} : { url, secret }),
+      ...(isTaken ? { epoch: eb('epoch', '+', 1), owner: null } : {}),
+      ...(url === undefined ? {} : { url, secret, host: new URL(url).host }),
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
+      ...(tls === undefined ? {} : tlsColumns(tls)),
       ...(limits === undefined ? {} : channelColumns(limits)),
+      ...(confirmations === undefined ? {} : { confirmations }),
+      ...(isRetracting === undefined ? {} : { is_retracting: isRetracting ? 1 : 0 }),
+      ...(alertChannel === undefined ? {} : { alert_channel: alertChannel }),
       ...(isPaused === undefined ? {} : { is_paused: isPaused ? 1 : 0 }),
       ...(startsAfresh
         ? {
@@ -76,58 +111,6 @@ async function change(
     .execute()
 }
 
-async function find(
-  db: ControlDatabase,
-  projectId: number,
-  name: string | null,
-): Promise<readonly Channel[]> {
-  let query = db
-    .selectFrom('webhook_lane')
-    .selectAll()
-    .select((eb) => {
-      const waiting = eb
-        .selectFrom('webhook_message')
-        .whereRef('webhook_message.lane_id', '=', 'webhook_lane.id')
-      return [
-        waiting.select((eb) => eb.fn.countAll().as('count')).as('pending'),
-        waiting.select((eb) => eb.fn.min('enqueued_at').as('oldest')).as('oldest_at'),
-      ]
-    })
-    .where('project_id', '=', projectId)
-    .where('deleted_at', 'is', null)
-    .orderBy('name')
-  if (name !== null) query = query.where('name', '=', name)
-  const rows = await query.execute()
-  return rows.map((row) => fromRow(row, Number(row.pending), row.oldest_at))
-}
-
-function fromRow(row: LaneRow, pendingMessages: number, oldestPendingAt: number | null): Channel {
-  return {
-    id: row.id,
-    projectId: row.project_id,
-    name: row.name,
-    url: row.url,
-    headers: headersFromRow(row),
-    limits: limitsFromRow(row),
-    isPaused: row.is_paused === 1,
-    disabledReason: row.disabled_reason,
-    status: statusOf(row),
-    failures: row.failures,
-    failingSinceAt: row.failing_since_at,
-    nextAttemptAt: row.next_attempt_at,
-    pendingMessages,
-    oldestPendingAt,
-    createdAt: row.created_at,
-  }
-}
-
-function statusOf(row: LaneRow): ChannelStatus {
-  if (row.url === null) return 'unconfigured'
-  if (row.disabled_reason !== null) return 'disabled'
-  if (row.is_paused === 1) return 'paused'
-  return row.failures > 0 ? 'failing' : 'active'
-}
-
 async function remove(tx: ControlTransaction, id: number, nowMs: number): Promise<void> {
   await tx
     .updateTable('webhook_lane')
@@ -135,7 +118,16 @@ async function remove(tx: ControlTransaction, id: number, nowMs: number): Promis
       deleted_at: nowMs,
       url: null,
       secret: null,
+      previous_secret: null,
+      host: null,
       headers: '{}',
+      certificate_authority: null,
+      client_certificate: null,
+      client_key: null,
+      alert_channel: null,
+      alert_level: 0,
+      confirmations: 0,
+      is_retracting: 0,
       is_paused: 0,
       disabled_reason: null,
       failures: 0,

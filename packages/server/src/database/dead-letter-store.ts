@@ -1,11 +1,14 @@
 import {
   DEAD_LETTER_RETENTION_MS,
   type DeadLetter,
+  type DeadLetterSummary,
   type DeadLetterStore,
   type PullRequest,
 } from '../delivery/dead-letter.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { chosenLetters, redriveLetters } from './dead-letter-redrive.ts'
 import { lockingRows } from './lane-store-locks.ts'
+import { slicesOf } from './outbox-slices.ts'
 
 /** Dead letters in the control database. */
 export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
@@ -17,7 +20,63 @@ export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
         await markPulled(tx, projectId, ids, request.nowMs)
         return withBodies(tx, letters)
       }),
+
+    list: (projectId, request) => listLetters(db, projectId, request),
+
+    async requestRedrive(projectId, choice, nowMs) {
+      const { numUpdatedRows } = await db
+        .updateTable('webhook_dead_letter')
+        .set({ redrive_at: nowMs })
+        .where('id', 'in', chosenLetters(db, projectId, choice))
+        .where('redrive_at', 'is', null)
+        .executeTakeFirstOrThrow()
+      return Number(numUpdatedRows)
+    },
+
+    redrive: (messagesMax, nowMs) => redriveLetters(db, messagesMax, nowMs),
+
+    dismiss: (projectId, choice) =>
+      db.transaction().execute(async (tx) => {
+        const letters = await lockingRows(tx, chosenLetters(tx, projectId, choice).orderBy('id')).execute()
+        for (const ids of slicesOf(letters.map(({ id }) => id))) {
+          await tx.deleteFrom('webhook_dead_message').where('letter_id', 'in', ids).execute()
+          await tx.deleteFrom('webhook_dead_letter').where('id', 'in', ids).execute()
+        }
+        return letters.length
+      }),
   }
+}
+
+async function listLetters(
+  db: ControlDatabase,
+  projectId: number,
+  request: Parameters<DeadLetterStore['list']>[1],
+): Promise<readonly DeadLetterSummary[]> {
+  const rows = await chosenLetters(db, projectId, { ids: null, channel: request.channel })
+    .select(['died_at', 'attempts', 'last_status', 'last_error', 'redrive_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('webhook_dead_message')
+        .select((eb) => eb.fn.countAll().as('count'))
+        .whereRef('webhook_dead_message.letter_id', '=', 'webhook_dead_letter.id')
+        .where('is_superseded', '=', 0)
+        .as('messages'),
+    )
+    .where('webhook_dead_letter.id', '>', request.afterId ?? 0)
+    .where('died_at', '>', request.nowMs - DEAD_LETTER_RETENTION_MS)
+    .orderBy('webhook_dead_letter.id')
+    .limit(request.limit)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    channel: request.channel,
+    diedAt: row.died_at,
+    attempts: row.attempts,
+    lastStatus: row.last_status,
+    lastError: row.last_error,
+    messages: Number(row.messages),
+    redriveAt: row.redrive_at,
+  }))
 }
 
 /** One pull at a time and project, so that two at once do not answer with the same letters. */

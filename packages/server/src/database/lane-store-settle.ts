@@ -1,4 +1,5 @@
 import type { LaneClaim, QueuedMessage, Settlement } from '../delivery/lane.ts'
+import { insertAttempt } from './attempt-store.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
@@ -10,12 +11,26 @@ export async function settleLane(
   settlement: Settlement,
 ): Promise<boolean> {
   const isClaimStanding = await updateLane(tx, claim, settlement)
-  await insertAttempt(tx, claim.laneId, settlement)
+  await insertAttempt(tx, claim.laneId, settlement.attempt)
   await acknowledge(tx, claim.laneId, settlement)
-  if (!isClaimStanding) return false
+  if (!isClaimStanding) {
+    await endTakenLease(tx, claim)
+    return false
+  }
   await shelve(tx, claim.laneId, settlement)
   await bury(tx, claim.laneId, settlement)
   return true
+}
+
+/** A change of the channel took the lane and left the lease to the attempt that was under way; it has ended. */
+async function endTakenLease(tx: ControlTransaction, { laneId, epoch }: LaneClaim): Promise<void> {
+  await tx
+    .updateTable('webhook_lane')
+    .set({ lease_until_at: 0 })
+    .where('id', '=', laneId)
+    .where('owner', 'is', null)
+    .where('epoch', '=', epoch + 1)
+    .execute()
 }
 
 async function updateLane(
@@ -42,26 +57,6 @@ async function updateLane(
   return numUpdatedRows > 0n
 }
 
-async function insertAttempt(tx: ControlTransaction, laneId: number, { attempt }: Settlement): Promise<void> {
-  await tx
-    .insertInto('webhook_attempt')
-    .values({
-      lane_id: laneId,
-      webhook_id: attempt.webhookId,
-      started_at: attempt.startedAt,
-      duration_ms: attempt.durationMs,
-      outcome: attempt.outcome,
-      status: attempt.status,
-      reason: attempt.reason,
-      messages: attempt.messages,
-      bytes: attempt.bytes,
-      first_event_id: attempt.firstEventId,
-      last_event_id: attempt.lastEventId,
-      answer: attempt.answer,
-    })
-    .execute()
-}
-
 /**
  * Removes by sequence number, so a replacement that arrived meanwhile stays. What was withdrawn and emitted again
  * unchanged while it was under way has another number; the receiver has it, so it leaves the queue as well (DL-8).
@@ -83,6 +78,7 @@ async function acknowledge(
           version: message.version,
           hash: message.hash,
           sent_at: settledAt,
+          head: null,
         })),
       )
       .onConflict((conflict) =>
@@ -139,6 +135,7 @@ async function bury(tx: ControlTransaction, laneId: number, settlement: Settleme
       last_status: settlement.attempt.status,
       last_error: settlement.attempt.reason,
       last_pulled_at: 0,
+      redrive_at: null,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

@@ -1,5 +1,5 @@
-import { DEFAULT_LIMITS } from '../delivery/channel.ts'
-import { channelColumns } from './channel-store-row.ts'
+import { DEFAULT_LIMITS, SYSTEM_TLS } from '../delivery/channel.ts'
+import { channelColumns, tlsColumns } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
 
 /** A lane as ingest sees it. */
@@ -49,7 +49,15 @@ export async function createLane(
       created_at: nowMs,
       url: null,
       secret: null,
+      previous_secret: null,
+      previous_secret_until_at: null,
+      host: null,
       headers: '{}',
+      ...tlsColumns(SYSTEM_TLS),
+      confirmations: 0,
+      is_retracting: 0,
+      alert_channel: null,
+      alert_level: 0,
       deleted_at: null,
       ...channelColumns(DEFAULT_LIMITS),
       is_paused: 0,

@@ -82,6 +82,7 @@ const LIMIT_BOUNDS: readonly (readonly [
 ])[] = [
   ['maxBatchMessages', (limits) => limits.maxBatchMessages, 1, 500],
   ['maxBatchBytes', (limits) => limits.maxBatchBytes, 1024, 8 * 1024 * 1024],
+  ['requestsPerSecond', (limits) => limits.requestsPerSecond ?? 1, 1, 1000],
   ['backoff.initialMs', (limits) => limits.backoff.initialMs, 10, 3_600_000],
   ['backoff.capMs', (limits) => limits.backoff.capMs, 10, 24 * 3_600_000],
   ['deadLetter.ageMs', (limits) => limits.deadLetter.ageMs, 0, 30 * 24 * 3_600_000],

@@ -63,7 +63,7 @@ export interface Decision {
   readonly buried: readonly QueuedMessage[]
   readonly shelved: readonly { readonly seq: number; readonly tries: number; readonly untilAt: number }[]
   readonly lane: LaneState
-  /** Milliseconds until the lane may send again. */
+  /** Milliseconds until the lane may send again: after a failure, or to keep its rate. */
   readonly waitMs: number
   readonly attempts: number
 }
@@ -168,7 +168,14 @@ function settle(
   const lastSent = attempt.messages.at(-1)?.seq ?? 0
   const reached = firstLeft === undefined ? lastSent : firstLeft.seq - 1
   const cursorSeq = Math.max(attempt.lane.cursorSeq, attempt.isShelved ? 0 : reached)
-  return { ...partial, step, acknowledged, buried, shelved, lane: { ...partial.lane, cursorSeq } }
+  const waitMs = Math.max(partial.waitMs, paceMs(attempt))
+  return { ...partial, step, waitMs, acknowledged, buried, shelved, lane: { ...partial.lane, cursorSeq } }
+}
+
+/** What of the time between two requests of the channel's rate is left after this one (DL-3). */
+function paceMs({ limits, durationMs }: EndedAttempt): number {
+  if (limits.requestsPerSecond === null) return 0
+  return Math.max(0, Math.ceil(1000 / limits.requestsPerSecond - durationMs))
 }
 
 function always<S extends Step>(step: S): Record<Situation, S> {

@@ -1,8 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
 import { joinBodies, webhookId } from './batch.ts'
 import { decide, type Decision } from './decide.ts'
-import type { Batch, ClaimedLane, LaneClaim, LaneState, LaneStore, Settlement } from './lane.ts'
+import type { Batch, ClaimedLane, LaneState, LaneStore, Settlement } from './lane.ts'
+import { createLease, type Lease } from './lease.ts'
 import { describeOutcome, type Endpoint, type SendReport } from './outcome.ts'
+import { settlePersistently } from './settle-persistently.ts'
 
 /** What delivering needs from outside. */
 export interface DeliverDependencies {
@@ -11,6 +13,8 @@ export interface DeliverDependencies {
   readonly clock: Clock
   /** In [0, 1), for jitter. */
   random(): number
+  /** Between attempts to settle while the database is away. */
+  sleep(ms: number): Promise<void>
   readonly leaseMs: number
   /** The deadline of a receiver (DL-2). */
   readonly timeoutMs: number
@@ -57,7 +61,7 @@ export async function deliver(
       return isTurnOver ? 'more' : 'idle'
     }
     if (!(await lease.covers(rest.timeoutMs + LEASE_MARGIN_MS))) return 'lost'
-    const { decision, isClaimStanding } = await attempt(dependencies, lane, state, batch)
+    const { decision, isClaimStanding } = await attempt(dependencies, lane, state, batch, lease)
     if (!isClaimStanding) return 'lost'
     if (isLeaving(decision)) return 'waiting'
     state = decision.lane
@@ -86,6 +90,7 @@ async function attempt(
   lane: ClaimedLane,
   state: LaneState,
   batch: Batch,
+  lease: Lease,
 ): Promise<DeliveredAttempt> {
   const { clock, endpoint, timeoutMs } = dependencies
   const startedAt = clock.now()
@@ -95,10 +100,11 @@ async function attempt(
     {
       url: lane.url,
       headers: lane.headers,
+      secrets: lane.secrets,
+      tls: lane.tls,
       body,
       webhookId: id,
       timestampSeconds: Math.floor(startedAt / 1000),
-      secrets: lane.secrets,
     },
     { timeoutMs },
   )
@@ -113,7 +119,7 @@ async function attempt(
     nowMs: settledAt,
     random: dependencies.random(),
   })
-  const isClaimStanding = await dependencies.lanes.settle(lane.claim, {
+  const settlement: Settlement = {
     ...decision,
     attempt: {
       webhookId: id,
@@ -132,29 +138,9 @@ async function attempt(
     disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
     settledAt,
     isReleased: isLeaving(decision),
-  } satisfies Settlement)
+  }
+  const isClaimStanding = await settlePersistently(dependencies, lane.claim, settlement, lease)
   const event = { lane, batch, report, decision, isClaimStanding }
   dependencies.onAttempt?.(event)
   return event
-}
-
-/**
- * A lease by the monotonic clock: a request starts only while enough of it is left, so a process that was stalled
- * does not send beside the new owner (DL-6).
- */
-function createLease(
-  { lanes, clock, leaseMs }: DeliverDependencies,
-  claim: LaneClaim,
-  claimedAt: number,
-): { covers(durationMs: number): Promise<boolean> } {
-  let endsAt = claimedAt + leaseMs
-  return {
-    async covers(durationMs) {
-      if (endsAt - clock.monotonic() >= durationMs) return true
-      const renewedAt = clock.monotonic()
-      if (!(await lanes.renew(claim, clock.now() + leaseMs))) return false
-      endsAt = renewedAt + leaseMs
-      return endsAt - clock.monotonic() >= durationMs
-    },
-  }
 }

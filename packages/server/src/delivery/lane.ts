@@ -1,5 +1,5 @@
 import type { Attempt } from './attempt.ts'
-import type { ChannelLimits } from './channel.ts'
+import type { ChannelLimits, Destination } from './channel.ts'
 
 /** Who holds a lane. The epoch rises with every claim, so whoever held it before can be told from whoever holds it now. */
 export interface LaneClaim {
@@ -21,13 +21,12 @@ export interface LaneState {
 }
 
 /** A lane as its owner gets it. */
-export interface ClaimedLane {
+export interface ClaimedLane extends Destination {
   readonly claim: LaneClaim
   readonly projectId: number
   readonly channel: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly secrets: readonly string[]
+  /** Host and port of its url. */
+  readonly host: string
   readonly limits: ChannelLimits
   readonly agesFromAt: number
   readonly state: LaneState
@@ -73,6 +72,9 @@ export interface ClaimRequest {
   /** Lanes at most, and how many of them may be failing ones (DL-9). */
   readonly limit: number
   readonly failingLimit: number
+  /** Requests that one host may have under way from here, and how many each has (DL-9). */
+  readonly hostLimit: number
+  readonly busyHosts: ReadonlyMap<string, number>
 }
 
 /**

@@ -1,18 +1,23 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { checkHeaders, checkLimits, checkUrl, type DestinationGuard } from './check-channel.ts'
+import { checkTls } from './check-tls.ts'
 import {
   DEFAULT_LIMITS,
+  SYSTEM_TLS,
   type Channel,
   type ChannelChange,
   type ChannelLimits,
   type ChannelStore,
+  type ChannelTls,
 } from './channel.ts'
 
 /** Limits of which any may be left out. */
 export interface PartialLimits {
   readonly maxBatchMessages?: number
   readonly maxBatchBytes?: number
+  /** 0 is no limit. */
+  readonly requestsPerSecond?: number
   readonly backoff?: Partial<ChannelLimits['backoff']>
   readonly deadLetter?: Partial<ChannelLimits['deadLetter']>
 }
@@ -21,6 +26,12 @@ export interface PartialLimits {
 export interface ChannelWish extends PartialLimits {
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Empty text takes a part away. */
+  readonly tls?: { readonly [Part in keyof ChannelTls]?: string }
+  readonly confirmations?: number
+  readonly retract?: boolean
+  /** Empty is none. */
+  readonly alertChannel?: string
   readonly paused?: boolean
 }
 
@@ -49,6 +60,8 @@ export interface Channels {
     wish: ChannelWish & { readonly url: string },
   ): Promise<ChannelAnswer>
   update(projectId: number, name: string, wish: ChannelWish): Promise<ChannelAnswer>
+  /** Gives the channel a new secret; the one before signs as well for `overlapSeconds` (DL-1). */
+  rotateSecret(projectId: number, name: string, overlapSeconds: number): Promise<ChannelAnswer>
   remove(projectId: number, name: string): Promise<void>
 }
 
@@ -67,8 +80,8 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
     get,
 
     async create(projectId, name, wish) {
-      checkName(name)
-      const change = await changeOf(wish, DEFAULT_LIMITS, guard)
+      checkName('name', name)
+      const change = await changeOf(name, wish, { limits: DEFAULT_LIMITS, tls: SYSTEM_TLS }, guard)
       const secret = createSecret()
       const url = change.url ?? wish.url
       if (!(await store.create(projectId, name, { ...change, url, secret }, clock.now()))) {
@@ -80,11 +93,21 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
 
     async update(projectId, name, wish) {
       const before = await get(projectId, name)
-      const change = await changeOf(wish, before.limits, guard)
+      const change = await changeOf(name, wish, before, guard)
       const secret = createSecret()
       const isSecretKept = await store.change(before.id, change, secret, clock.now())
       wake()
       return { channel: await get(projectId, name), secret: isSecretKept ? secret : null }
+    },
+
+    async rotateSecret(projectId, name, overlapSeconds) {
+      const before = await get(projectId, name)
+      if (before.url === null) {
+        throw new ServiceError('failed_precondition', `channel "${name}" has no secret before it has a url`)
+      }
+      const secret = createSecret()
+      await store.rotateSecret(before.id, secret, clock.now() + overlapSeconds * 1000)
+      return { channel: await get(projectId, name), secret }
     },
 
     async remove(projectId, name) {
@@ -94,24 +117,56 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
 }
 
 async function changeOf(
-  { url, headers, paused, ...partial }: ChannelWish,
-  before: ChannelLimits,
+  name: string,
+  { url, headers, tls, paused, confirmations, retract, alertChannel, ...partial }: ChannelWish,
+  before: Pick<Channel, 'limits' | 'tls'>,
   guard: DestinationGuard,
 ): Promise<ChannelChange> {
+  if (confirmations !== undefined) checkConfirmations(confirmations)
+  if (alertChannel !== undefined && alertChannel !== '') checkAlertChannel(name, alertChannel)
+  const { limits } = before
   return {
     ...(url === undefined ? {} : { url: await checkUrl(url, guard) }),
     ...(headers === undefined ? {} : { headers: checkHeaders(headers) }),
+    ...(tls === undefined ? {} : { tls: checkTls(withTls(before.tls, tls)) }),
+    ...(confirmations === undefined ? {} : { confirmations }),
+    ...(retract === undefined ? {} : { isRetracting: retract }),
+    ...(alertChannel === undefined ? {} : { alertChannel: alertChannel || null }),
     ...(paused === undefined ? {} : { isPaused: paused }),
     limits: checkLimits({
-      maxBatchMessages: partial.maxBatchMessages ?? before.maxBatchMessages,
-      maxBatchBytes: partial.maxBatchBytes ?? before.maxBatchBytes,
-      backoff: { ...before.backoff, ...partial.backoff },
-      deadLetter: { ...before.deadLetter, ...partial.deadLetter },
+      maxBatchMessages: partial.maxBatchMessages ?? limits.maxBatchMessages,
+      maxBatchBytes: partial.maxBatchBytes ?? limits.maxBatchBytes,
+      requestsPerSecond: (partial.requestsPerSecond ?? limits.requestsPerSecond) || null,
+      backoff: { ...limits.backoff, ...partial.backoff },
+      deadLetter: { ...limits.deadLetter, ...partial.deadLetter },
     }),
   }
 }
 
-function checkName(name: string): void {
+function withTls(before: ChannelTls, wish: NonNullable<ChannelWish['tls']>): ChannelTls {
+  const part = (name: keyof ChannelTls) => (wish[name] ?? before[name]) || null
+  return {
+    certificateAuthority: part('certificateAuthority'),
+    clientCertificate: part('clientCertificate'),
+    clientKey: part('clientKey'),
+  }
+}
+
+const MAX_CONFIRMATIONS = 100_000
+
+function checkConfirmations(confirmations: number): void {
+  if (Number.isInteger(confirmations) && confirmations >= 0 && confirmations <= MAX_CONFIRMATIONS) return
+  throw invalidArgument(`confirmations: must be an integer from 0 to ${MAX_CONFIRMATIONS}`)
+}
+
+function checkAlertChannel(name: string, alertChannel: string): void {
+  checkName('alertChannel', alertChannel)
+  if (alertChannel === name) {
+    throw invalidArgument('alertChannel: must be another channel; this one could not tell of its own failure')
+  }
+}
+
+function checkName(field: string, name: string): void {
   if (/^[^\p{Cc}/]{1,512}$/u.test(name)) return
-  throw invalidArgument('name: must have 1 to 512 characters, without slashes and control characters')
+  throw invalidArgument(`${field}: must have 1 to 512 characters, without slashes and control characters`)
 }

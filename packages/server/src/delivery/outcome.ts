@@ -1,3 +1,5 @@
+import type { Destination } from './channel.ts'
+
 /** What became of one request to a receiver. A value, not an exception: all of these are everyday business. */
 export type Outcome =
   | { readonly kind: 'acknowledged'; readonly status: number }
@@ -38,17 +40,12 @@ export function describeOutcome(outcome: Outcome): string {
 }
 
 /** A request to a receiver, before it is signed. */
-export interface DeliveryRequest {
-  readonly url: string
-  /** The channel's own headers. */
-  readonly headers: Readonly<Record<string, string>>
+export interface DeliveryRequest extends Destination {
   readonly body: Uint8Array
   /** Stable over retries of the same content (DL-1). */
   readonly webhookId: string
   /** Unix seconds of this attempt. */
   readonly timestampSeconds: number
-  /** `whsec_…`; one signature is sent for each. */
-  readonly secrets: readonly string[]
 }
 
 /** An outcome with what the attempt log keeps (DL-11). */

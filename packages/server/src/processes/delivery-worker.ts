@@ -1,4 +1,5 @@
 import { deliver, type DeliverDependencies, type DeliveredAttempt } from '../delivery/deliver.ts'
+import { isHostExhausted } from '../delivery/host-share.ts'
 import type { ClaimedLane } from '../delivery/lane.ts'
 import type { Logger } from '../platform/logger.ts'
 
@@ -19,6 +20,8 @@ export interface DeliveryWorkerOptions {
   readonly owner: string
   /** Requests under way at once. */
   readonly concurrency: number
+  /** Of these, to one host (DL-9). */
+  readonly hostConcurrency: number
   readonly log: Logger
 }
 
@@ -29,22 +32,35 @@ const FAILING_SHARE = 0.2
 /** One sweep a second and one after each wake-up claims as many lanes as there are free places (DL-3, DL-9). */
 export function createDeliveryWorker(
   dependencies: DeliverDependencies,
-  { owner, concurrency, log }: DeliveryWorkerOptions,
+  { owner, concurrency, hostConcurrency, log }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const stopping = new AbortController()
-  const logged = withLog(dependencies, log)
+  const logged = withLog({ ...dependencies, onAttempt: scheduleAfterWait }, log)
+  const timers = new Set<NodeJS.Timeout>()
   const running = new Map<ClaimedLane, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> | null = null
   let isSweepDue = false
   let wakeUps = 0
-  /** True when the last sweep took as many lanes as there were places. */
+  /** True when the last sweep took as many lanes as there were places, at all or for a host. */
   let mayMoreBeReady = false
 
   function schedule(): void {
     if (stopping.signal.aborted) return
     isSweepDue = true
     sweeping ??= sweepWhileDue()
+  }
+
+  /** A lane that waits less than a sweep is looked after when its time has come. */
+  function scheduleAfterWait(event: DeliveredAttempt): void {
+    dependencies.onAttempt?.(event)
+    const { waitMs } = event.decision
+    if (waitMs === 0 || waitMs >= SWEEP_MS || stopping.signal.aborted) return
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      schedule()
+    }, waitMs)
+    timers.add(timer)
   }
 
   async function sweepWhileDue(): Promise<void> {
@@ -65,6 +81,7 @@ export function createDeliveryWorker(
     if (limit <= 0) return
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
     const failingLimit = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
+    const busyHosts = countHosts(running.keys())
     const claimedAt = dependencies.clock.monotonic()
     const lanes = await dependencies.lanes.claim({
       owner,
@@ -72,8 +89,10 @@ export function createDeliveryWorker(
       leaseMs: dependencies.leaseMs,
       limit,
       failingLimit,
+      hostLimit: hostConcurrency,
+      busyHosts,
     })
-    mayMoreBeReady = lanes.length >= limit
+    mayMoreBeReady = lanes.length >= limit || isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
   }
 
@@ -112,10 +131,17 @@ export function createDeliveryWorker(
     async stop() {
       clearInterval(timer)
       stopping.abort()
+      for (const timer of timers) clearTimeout(timer)
       await sweeping
       await Promise.all(running.values())
     },
   }
+}
+
+function countHosts(lanes: Iterable<ClaimedLane>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { host } of lanes) counts.set(host, (counts.get(host) ?? 0) + 1)
+  return counts
 }
 
 /** One canonical line an attempt. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
+import { SYSTEM_TLS } from '../delivery/channel.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createAddressGuard } from './address-guard.ts'
 import { createWebhookEndpoint, type WebhookEndpoint } from './endpoint.ts'
@@ -38,6 +39,7 @@ function send(endpoint: WebhookEndpoint, url: string, timeoutMs = 2000) {
       webhookId: 'msg_1',
       timestampSeconds: 1,
       secrets: ['whsec_AAAA'],
+      tls: SYSTEM_TLS,
     },
     { timeoutMs },
   )

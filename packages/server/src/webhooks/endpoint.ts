@@ -1,7 +1,8 @@
-import { Agent, errors, request, type Dispatcher } from 'undici'
+import { errors, request, type Agent, type Dispatcher } from 'undici'
 import type { DeliveryRequest, Endpoint, Outcome, SendReport } from '../delivery/outcome.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { createAgents } from './agents.ts'
 import { readBeginning } from './read-beginning.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { signatureHeaders } from './signature.ts'
@@ -11,31 +12,27 @@ export interface WebhookEndpoint extends Endpoint {
   close(): Promise<void>
 }
 
-/** Ends attempts to connect that nobody waits for any more. */
-const CONNECT_TIMEOUT_MS = 5000
-
 const NOTHING = new Uint8Array()
 
 /**
- * Sends webhooks over HTTP. Its own undici agent: no redirects are followed, nothing is decompressed, no proxy of the
- * environment is used, and the guard sees every address before it is connected to (DL-2, DL-10).
+ * Sends webhooks over HTTP. No redirects are followed, nothing is decompressed, no proxy of the environment is used,
+ * and the guard sees every address before it is connected to (DL-2, DL-10).
  */
 export function createWebhookEndpoint(guard: AddressGuard, clock: Clock): WebhookEndpoint {
-  const agent = new Agent({
-    connect: { lookup: guard.lookup, timeout: CONNECT_TIMEOUT_MS },
-    // The deadline of the request covers connecting, sending and waiting; undici's own limits stay out of its way.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: 16 * 1024,
-    pipelining: 1,
-  })
+  const agents = createAgents(guard)
   return {
     async send(delivery, { timeoutMs }) {
       const startedAt = clock.monotonic()
-      const { outcome, answer } = await sendOnce(agent, guard, delivery, timeoutMs, clock)
+      const { outcome, answer } = await sendOnce(
+        agents.agentFor(delivery.tls),
+        guard,
+        delivery,
+        timeoutMs,
+        clock,
+      )
       return { outcome, answer, durationMs: clock.monotonic() - startedAt }
     },
-    close: () => agent.destroy(),
+    close: () => agents.destroy(),
   }
 }
 

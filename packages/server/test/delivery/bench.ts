@@ -5,6 +5,7 @@ import { createAttemptStore } from '../../src/database/attempt-store.ts'
 import { enqueueExports, withdrawExports, type Withdrawal } from '../../src/database/outbox.ts'
 import { DEFAULT_LIMITS, type ChannelLimits } from '../../src/delivery/channel.ts'
 import { deliver, type DeliverDependencies } from '../../src/delivery/deliver.ts'
+import type { ClaimRequest } from '../../src/delivery/lane.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import type { DeliveryRequest, Endpoint, Outcome } from '../../src/delivery/outcome.ts'
 import type { TestDatabase } from '../support/databases.ts'
@@ -69,6 +70,20 @@ export function createScriptedEndpoint(): ScriptedEndpoint {
   return endpoint
 }
 
+/** A claim of whatever is ready; what a test does not say is generous. */
+export function claimRequest(owner: string, nowMs: number, parts: Partial<ClaimRequest> = {}): ClaimRequest {
+  return {
+    owner,
+    nowMs,
+    leaseMs: LEASE_MS,
+    limit: 100,
+    failingLimit: 100,
+    hostLimit: 1000,
+    busyHosts: new Map(),
+    ...parts,
+  }
+}
+
 /** Everything a test of the queue needs, on one control database. */
 export function createBench(database: TestDatabase) {
   const { db } = database
@@ -81,12 +96,13 @@ export function createBench(database: TestDatabase) {
     endpoint,
     clock,
     random: () => 1,
+    sleep: () => Promise.resolve(),
     leaseMs: LEASE_MS,
     timeoutMs: 5000,
   }
 
   function claim(owner = 'worker') {
-    return lanes.claim({ owner, nowMs: clock.now(), leaseMs: LEASE_MS, limit: 100, failingLimit: 100 })
+    return lanes.claim(claimRequest(owner, clock.now()))
   }
 
   return {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expireDelivery } from '../../src/database/dead-letter-expiry.ts'
+import { ALL_ATTEMPTS } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { ACKNOWLEDGED, createBench, exported, refused, type Bench } from './bench.ts'
+import { ACKNOWLEDGED, claimRequest, createBench, exported, refused, type Bench } from './bench.ts'
 
 const DAY_MS = 24 * 3_600_000
 const DIES_SOON = { deadLetter: { ageMs: 0, attempts: 2 } }
@@ -207,13 +208,7 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     }
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
-        bench.lanes.claim({
-          owner: `worker ${n}`,
-          nowMs: bench.clock.now(),
-          leaseMs: 15_000,
-          limit: 5,
-          failingLimit: 5,
-        }),
+        bench.lanes.claim(claimRequest(`worker ${n}`, bench.clock.now(), { limit: 5, failingLimit: 5 })),
       ),
     )
     expect(Math.max(...claims.map((lanes) => lanes.length))).toBeLessThanOrEqual(5)
@@ -306,13 +301,9 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     bench.clock.advance(1000)
     await bench.configure('healthy')
     await bench.enqueue(exported('"h"', { channel: 'healthy' }))
-    const lanes = await bench.lanes.claim({
-      owner: 'w',
-      nowMs: bench.clock.now(),
-      leaseMs: 15_000,
-      limit: 10,
-      failingLimit: 2,
-    })
+    const lanes = await bench.lanes.claim(
+      claimRequest('w', bench.clock.now(), { limit: 10, failingLimit: 2 }),
+    )
     expect(lanes.filter((lane) => lane.state.failures > 0)).toHaveLength(2)
     expect(lanes.map((lane) => lane.channel)).toContain('healthy')
   })
@@ -325,13 +316,17 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     recover()
     bench.clock.advance(1000)
     await bench.work()
-    const attempts = await bench.attempts.list(id, { limit: 10, beforeId: null })
+    const attempts = await bench.attempts.list(id, { ...ALL_ATTEMPTS, limit: 10, beforeId: null })
     expect(attempts).toMatchObject([
       { outcome: 'acknowledged', status: 200, messages: 2, firstEventId: 1, lastEventId: 2 },
       { outcome: 'refused', status: 502, reason: 'the endpoint answered 502' },
     ])
     expect(Buffer.from(attempts[0]?.answer ?? []).toString()).toBe('ok')
-    const older = await bench.attempts.list(id, { limit: 10, beforeId: attempts[0]?.id ?? 0 })
+    const older = await bench.attempts.list(id, {
+      ...ALL_ATTEMPTS,
+      limit: 10,
+      beforeId: attempts[0]?.id ?? 0,
+    })
     expect(older).toHaveLength(1)
   })
 })

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { createLaneStore } from '../../src/database/lane-store.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -14,10 +15,11 @@ const worker = createDeliveryWorker(
     endpoint: createWebhookEndpoint(createAddressGuard({ allowedCidrs: ['127.0.0.0/8'] }), systemClock),
     clock: systemClock,
     random: Math.random,
+    sleep: (ms) => setTimeout(ms),
     leaseMs: 15_000,
     timeoutMs: 5000,
   },
-  { owner: `process ${process.pid}`, concurrency: 16, log: silentLogger },
+  { owner: `process ${process.pid}`, concurrency: 16, hostConcurrency: 16, log: silentLogger },
 )
 process.on('SIGTERM', () => {
   void worker.stop().then(() => process.exit(0))

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLaneStore } from '../../src/database/lane-store.ts'
@@ -72,10 +73,11 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
         endpoint,
         clock: { ...systemClock, now: () => bench.clock.now() },
         random: () => 0,
+        sleep: (ms) => setTimeout(ms),
         leaseMs: 15_000,
         timeoutMs,
       },
-      { owner: 'in process', concurrency, log: silentLogger },
+      { owner: 'in process', concurrency, hostConcurrency: concurrency, log: silentLogger },
     )
     closing.push(async () => {
       await worker.stop()

@@ -14,6 +14,24 @@ interface LaneTable {
   headers: string
   /** `whsec_…`; null until an address is given. */
   secret: string | null
+  /** Signs as well, until its instant: receivers change over meanwhile (DL-1). */
+  previous_secret: string | null
+  previous_secret_until_at: number | null
+  /** PEM; null is what the system trusts. */
+  certificate_authority: string | null
+  client_certificate: string | null
+  client_key: string | null
+  /** Host and port of the url, for the cap that channels share (DL-9). */
+  host: string | null
+  /** Null is no limit (DL-3). */
+  requests_per_second: number | null
+  /** A message waits until its block is that deep (DL-13). */
+  confirmations: number
+  is_retracting: number
+  /** The channel of the same project that hears of failures (DL-12). */
+  alert_channel: string | null
+  /** What was told of the present failure. */
+  alert_level: number
   max_batch_messages: number
   max_batch_bytes: number
   backoff_initial_ms: number
@@ -72,6 +90,40 @@ interface SentTable {
   version: number
   hash: string
   sent_at: number
+  /** The message up to its data; for channels that retract (DL-13). */
+  head: string | null
+}
+
+/** Messages whose block is not deep enough yet (DL-13). They are not in the queue. */
+interface HeldMessageTable {
+  lane_id: number
+  event_id: number
+  version: number
+  chain: string
+  block_number: number
+  /** Of its arrival: the order in which messages join the queue. */
+  seq: number
+  hash: string
+  body: Uint8Array
+  held_at: number
+}
+
+/** Delivered messages of rolled-back blocks, to be retracted unless they are emitted again (DL-13). */
+interface RetractionTable {
+  lane_id: number
+  event_id: number
+  version: number
+  chain: string
+  block_number: number
+  head: string
+}
+
+/** The highest block that a processor version has sent anything of; for projects that confirm or retract. */
+interface ChainHeadTable {
+  project_id: number
+  version: number
+  chain: string
+  block_number: number
 }
 
 /** Which ids a block of a chain has in a lane (EV-1), in chunks of positions. Never deleted. */
@@ -121,6 +173,8 @@ interface DeadLetterTable {
   last_status: number | null
   last_error: string
   last_pulled_at: number
+  /** When somebody asked to send it again; null while it only lies there (DD-4). */
+  redrive_at: number | null
 }
 
 interface DeadMessageTable {
@@ -142,6 +196,9 @@ export interface DeliveryTables {
   webhook_lane_sequence: LaneSequenceTable
   webhook_message: MessageTable
   webhook_sent: SentTable
+  webhook_held_message: HeldMessageTable
+  webhook_retraction: RetractionTable
+  webhook_chain_head: ChainHeadTable
   webhook_event_id: EventIdTable
   webhook_arrival: ArrivalTable
   webhook_attempt: AttemptTable

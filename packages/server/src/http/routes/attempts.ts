@@ -1,5 +1,6 @@
-import { AttemptList, AttemptQuery } from '@millrace/contract'
-import type { AttemptStore } from '../../delivery/attempt.ts'
+import { AttemptList, AttemptQuery, type AttemptResult } from '@millrace/contract'
+import type { Static } from 'typebox'
+import type { Attempt, AttemptFilter, AttemptStore } from '../../delivery/attempt.ts'
 import type { Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { CHANNEL_PATH, ChannelParams } from './channel.ts'
@@ -20,15 +21,36 @@ export function attemptsRoute(channels: Channels, attempts: AttemptStore): AnyRo
     handle: async ({ project, params, query }) => {
       const { id } = await channels.get(project.id, params.channel)
       const beforeId = query.before === undefined ? null : Number(query.before)
-      const rows = await attempts.list(id, { limit: query.limit ?? DEFAULT_LIMIT, beforeId })
-      return {
-        attempts: rows.map((attempt) => ({
-          ...attempt,
-          id: String(attempt.id),
-          startedAt: new Date(attempt.startedAt).toISOString(),
-          answer: Buffer.from(attempt.answer).toString('utf8'),
-        })),
-      }
+      const page = { limit: query.limit ?? DEFAULT_LIMIT, beforeId, ...filterOf(query) }
+      const rows = await attempts.list(id, page)
+      return { attempts: rows.map((attempt) => ({ id: String(attempt.id), ...attemptToWire(attempt) })) }
     },
   })
+}
+
+function filterOf({ outcome, status, from, until }: Static<typeof AttemptQuery>): AttemptFilter {
+  return {
+    outcome: outcome === undefined || outcome === 'failed' ? null : outcome,
+    isFailure: outcome === 'failed',
+    status: status ?? null,
+    fromAt: from === undefined ? null : Date.parse(from),
+    untilAt: until === undefined ? null : Date.parse(until),
+  }
+}
+
+/** An attempt on the wire. */
+export function attemptToWire(attempt: Attempt): AttemptResult {
+  return {
+    webhookId: attempt.webhookId,
+    startedAt: new Date(attempt.startedAt).toISOString(),
+    durationMs: attempt.durationMs,
+    outcome: attempt.outcome,
+    status: attempt.status,
+    reason: attempt.reason,
+    messages: attempt.messages,
+    bytes: attempt.bytes,
+    firstEventId: attempt.firstEventId,
+    lastEventId: attempt.lastEventId,
+    answer: Buffer.from(attempt.answer).toString('utf8'),
+  }
 }

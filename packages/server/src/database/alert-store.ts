@@ -1,0 +1,89 @@
+import {
+  ALERT_EXPORT_NAME,
+  ALERT_LEVELS,
+  alertData,
+  alertLevelOf,
+  type Alert,
+  type AlertStore,
+} from '../delivery/alert.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { claimingRows } from './lane-store-locks.ts'
+import { enqueueExports } from './outbox.ts'
+
+/** A chain of its own, so that no processor's blocks share event ids with alerts. */
+const ALERT_CHAIN = 'millrace:alerts'
+
+/** Alerts in the control database: each lane remembers the level that was told last. */
+export function createAlertStore(db: ControlDatabase): AlertStore {
+  return {
+    take: (nowMs) =>
+      db.transaction().execute(async (tx) => {
+        const alerts: Alert[] = []
+        for (const row of await findTroubled(tx)) {
+          const state = { failingSinceAt: row.failing_since_at, isDisabled: row.disabled_reason !== null }
+          const level = alertLevelOf(state, nowMs)
+          const rank = ALERT_LEVELS.indexOf(level)
+          // Between two levels there is nothing to tell: a failure grows worse, or ends.
+          if (rank === row.alert_level || (rank < row.alert_level && level !== 'none')) continue
+          if (level === 'none' && row.failing_since_at !== null) continue
+          await tx.updateTable('webhook_lane').set({ alert_level: rank }).where('id', '=', row.id).execute()
+          const alert = {
+            projectId: row.project_id,
+            channel: row.name,
+            level,
+            failingSinceAt: row.failing_since_at,
+            failures: row.failures,
+            disabledReason: row.disabled_reason,
+            lastError: level === 'none' ? null : await findLastError(tx, row.id),
+          }
+          alerts.push(alert)
+          if (row.alert_channel !== null) await enqueue(tx, row.alert_channel, alert, nowMs)
+        }
+        return alerts
+      }),
+  }
+}
+
+function findTroubled(tx: ControlTransaction) {
+  return claimingRows(
+    tx,
+    tx
+      .selectFrom('webhook_lane')
+      .selectAll()
+      .where('deleted_at', 'is', null)
+      .where((eb) =>
+        eb.or([
+          eb('failing_since_at', 'is not', null),
+          eb('disabled_reason', 'is not', null),
+          eb('alert_level', '>', 0),
+        ]),
+      )
+      .orderBy('id'),
+  ).execute()
+}
+
+async function findLastError(tx: ControlTransaction, laneId: number): Promise<string | null> {
+  const last = await tx
+    .selectFrom('webhook_attempt')
+    .select('reason')
+    .where('lane_id', '=', laneId)
+    .where('outcome', '<>', 'acknowledged')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return last?.reason ?? null
+}
+
+async function enqueue(tx: ControlTransaction, channel: string, alert: Alert, nowMs: number): Promise<void> {
+  const message = {
+    channel,
+    exportName: ALERT_EXPORT_NAME,
+    chain: ALERT_CHAIN,
+    blockNumber: nowMs,
+    position: null,
+    timestampMicros: nowMs * 1000,
+    version: 1,
+    data: alertData(alert),
+  }
+  await enqueueExports(tx, alert.projectId, [message], nowMs)
+}

@@ -1,0 +1,121 @@
+import type { ExpressionBuilder } from 'kysely'
+import { hostShare } from '../delivery/host-share.ts'
+import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
+import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
+import type { ControlDatabase } from './database.ts'
+import { claimingRows } from './lane-store-locks.ts'
+import type { ControlSchema } from './schema.ts'
+
+/**
+ * Claims lanes that have something to send now and that nobody holds, those that waited longest first; `failures`
+ * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9).
+ */
+export async function claimReady(
+  db: ControlDatabase,
+  { owner, nowMs, leaseMs, hostLimit }: ClaimRequest,
+  failures: '=' | '>',
+  limit: number,
+  busyHosts: ReadonlyMap<string, number>,
+): Promise<readonly ClaimedLane[]> {
+  if (limit <= 0) return []
+  // A host that is half busy takes part by what is left to it, so only few hosts make the statement longer.
+  const share = hostShare(hostLimit)
+  const crowded = [...busyHosts].filter(([, count]) => count > hostLimit - share)
+  const full = crowded.filter(([, count]) => count >= hostLimit).map(([host]) => host)
+  const partly = crowded.filter(([, count]) => count < hostLimit)
+
+  const standings = db
+    .selectFrom('webhook_lane')
+    .select((eb) => [
+      'id',
+      'host',
+      eb.fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('host').orderBy('served_at'))
+        .as('place'),
+    ])
+    .where((eb) => isReady(eb, failures, nowMs))
+    .$if(full.length > 0, (query) => query.where('host', 'not in', full))
+  const rows = await db
+    .with('standing', () => standings)
+    // As a common table expression, because a subquery that locks may be run more than once.
+    .with('ready', (cte) =>
+      claimingRows(
+        db,
+        db
+          .selectFrom('webhook_lane')
+          .select('webhook_lane.id')
+          // Again, on the row that gets locked: another may have claimed the lane since it was ranked.
+          .where((eb) => isFree(eb, nowMs))
+          .where('webhook_lane.id', 'in', () => {
+            let ranked = cte.selectFrom('standing').select('standing.id').where('place', '<=', share)
+            for (const [host, count] of partly) {
+              ranked = ranked.where((eb) =>
+                eb.or([eb('host', '<>', host), eb('place', '<=', hostLimit - count)]),
+              )
+            }
+            return ranked
+          })
+          .orderBy('served_at')
+          .limit(limit),
+      ),
+    )
+    .updateTable('webhook_lane')
+    .set((eb) => ({ owner, epoch: eb('epoch', '+', 1), lease_until_at: nowMs + leaseMs }))
+    .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
+    .returningAll()
+    .execute()
+  return rows.map((row) => fromRow(row, owner, nowMs))
+}
+
+type Lanes = ExpressionBuilder<ControlSchema, 'webhook_lane'>
+
+/** Nobody holds the lane, and nothing keeps it from sending. */
+function isFree(eb: Lanes, nowMs: number) {
+  return eb.and([
+    eb('url', 'is not', null),
+    eb('is_paused', '=', 0),
+    eb('disabled_reason', 'is', null),
+    eb('next_attempt_at', '<=', nowMs),
+    eb('lease_until_at', '<=', nowMs),
+  ])
+}
+
+/** The lane is free and has something to send: behind its cursor, or on a schedule of its own (DL-4). */
+function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
+  const messages = eb
+    .selectFrom('webhook_message')
+    .select('webhook_message.lane_id')
+    .whereRef('webhook_message.lane_id', '=', 'webhook_lane.id')
+  return eb.and([
+    isFree(eb, nowMs),
+    eb('failures', failures, 0),
+    eb.or([
+      eb.exists(
+        messages
+          .whereRef('webhook_message.seq', '>', 'webhook_lane.cursor_seq')
+          .where('webhook_message.shelved_until_at', 'is', null),
+      ),
+      eb.exists(messages.where('webhook_message.shelved_until_at', '<=', nowMs)),
+    ]),
+  ])
+}
+
+function fromRow(row: LaneRow, owner: string, nowMs: number): ClaimedLane {
+  return {
+    claim: { laneId: row.id, owner, epoch: row.epoch },
+    projectId: row.project_id,
+    channel: row.name,
+    host: row.host ?? '',
+    ...destinationFromRow(row, nowMs),
+    limits: limitsFromRow(row),
+    agesFromAt: row.ages_from_at,
+    state: {
+      failures: row.failures,
+      failingSinceAt: row.failing_since_at,
+      refusals: row.refusals,
+      batchLimit: row.batch_limit,
+      cursorSeq: row.cursor_seq,
+    },
+  }
+}

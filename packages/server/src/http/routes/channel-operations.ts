@@ -1,0 +1,57 @@
+import { AttemptResult, ChannelView, SecretRotation } from '@millrace/contract'
+import type { Channels } from '../../delivery/manage-channels.ts'
+import type { TestChannel } from '../../delivery/test-channel.ts'
+import { defineRoute, type AnyRoute } from '../route.ts'
+import { attemptToWire } from './attempts.ts'
+import { CHANNEL_PATH, ChannelParams } from './channel.ts'
+import { answerToWire } from './channels.ts'
+
+const DEFAULT_OVERLAP_SECONDS = 86_400
+
+/** `POST` below `/webhook/channels/{owner}/{project}/{channel}`: `/pause`, `/resume`, `/test` and `/secret`. */
+export function channelOperationsRoutes(channels: Channels, testChannel: TestChannel): readonly AnyRoute[] {
+  const shared = { method: 'POST', params: ChannelParams, permission: 'admin', tag: 'webhook' } as const
+  return [
+    defineRoute({
+      ...shared,
+      path: `${CHANNEL_PATH}/pause`,
+      summary: 'Stops delivery to a channel; its messages wait.',
+      answer: ChannelView,
+      handle: async ({ project, params }) =>
+        answerToWire(await channels.update(project.id, params.channel, { paused: true })),
+    }),
+    defineRoute({
+      ...shared,
+      path: `${CHANNEL_PATH}/resume`,
+      summary: 'Starts delivery to a channel again.',
+      description:
+        'Also after an answer 410 disabled it, and before a failing channel would be tried again. Messages age from now.',
+      answer: ChannelView,
+      handle: async ({ project, params }) =>
+        answerToWire(await channels.update(project.id, params.channel, { paused: false })),
+    }),
+    defineRoute({
+      ...shared,
+      path: `${CHANNEL_PATH}/test`,
+      summary: 'Sends a sample message now and answers what came of it (DL-12).',
+      description:
+        'Its export_name is millrace_test. It overtakes what waits, and is recorded as an attempt.',
+      answer: AttemptResult,
+      handle: async ({ project, params }) =>
+        attemptToWire(await testChannel(await channels.get(project.id, params.channel))),
+    }),
+    defineRoute({
+      ...shared,
+      path: `${CHANNEL_PATH}/secret`,
+      summary: 'Gives a channel a new signing secret (DL-1).',
+      description:
+        'The secret is shown this once. Meanwhile calls carry a signature of each, so receivers change over at any moment.',
+      body: SecretRotation,
+      answer: ChannelView,
+      handle: async ({ project, params, body }) => {
+        const overlapSeconds = body.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS
+        return answerToWire(await channels.rotateSecret(project.id, params.channel, overlapSeconds))
+      },
+    }),
+  ]
+}
