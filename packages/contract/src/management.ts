@@ -36,16 +36,23 @@ export type ProjectCreation = Type.Static<typeof ProjectCreation>
 /** Body of `PATCH /projects/{owner}/{project}`. */
 export const ProjectUpdate = Type.Object({ isPublic: Type.Optional(Type.Boolean()) })
 
+/** A processor version of a project (IN-4). */
+export const VersionView = Type.Object({
+  number: Type.Integer({ description: 'Previous + 1; the number of a deleted version is not used again.' }),
+  state: Type.Union([Type.Literal('pending'), Type.Literal('active')], {
+    description: 'Queries read the active one unless they name another.',
+  }),
+  createdAt: instant('RFC 3339.'),
+})
+export type VersionView = Type.Static<typeof VersionView>
+
+/** Answer of `GET /projects/{owner}/{project}/versions`, oldest first. */
+export const VersionList = Type.Object({ versions: Type.Array(VersionView) })
+
 /** Answer of `GET /projects/{owner}/{project}`: the project and its processor versions. */
 export const ProjectDetails = Type.Object({
   ...ProjectView.properties,
-  versions: Type.Array(
-    Type.Object({
-      number: Type.Integer(),
-      state: Type.Union([Type.Literal('pending'), Type.Literal('active')]),
-      createdAt: instant('RFC 3339.'),
-    }),
-  ),
+  versions: Type.Array(VersionView),
 })
 
 /** A key, as management answers show it: everything but the secret. */

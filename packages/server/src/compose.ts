@@ -18,24 +18,33 @@ import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
+import { createSavedQueryStore } from './database/saved-query-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
 import { createChannels } from './delivery/manage-channels.ts'
+import { createTestChannel } from './delivery/test-channel.ts'
 import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
+import { channelOperationsRoutes } from './http/routes/channel-operations.ts'
 import { channelRoutes } from './http/routes/channel.ts'
 import { channelsRoutes } from './http/routes/channels.ts'
+import { deadLetterOperationsRoutes } from './http/routes/dead-letter-operations.ts'
 import { deadLettersRoute } from './http/routes/dead-letters.ts'
 import { ingestRoute } from './http/routes/ingest.ts'
 import { keyRoutes } from './http/routes/key.ts'
 import { keysRoutes } from './http/routes/keys.ts'
+import { otlpRoutes } from './http/routes/otlp.ts'
 import { projectRoutes } from './http/routes/project.ts'
 import { projectsRoutes } from './http/routes/projects.ts'
 import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
+import { remoteWriteRoute } from './http/routes/remote-write.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
 import { sessionRoutes } from './http/routes/session.ts'
 import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
+import { sqlExecutionRoutes } from './http/routes/sql-executions.ts'
+import { sqlSavedRoutes } from './http/routes/sql-saved.ts'
+import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
@@ -104,12 +113,23 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       for (const channel of await channelStore.list(id)) await channelStore.remove(channel.id, clock.now())
       await factStore.dropProject(id)
     },
+    eraseVersion: (projectId, version) => ingest.dropVersion({ projectId, version }),
   })
   const keys = createKeys({ store: createKeyStore(db), clock, log })
   const sessions = createConsoleSessions(engines.sessionSecret, clock)
+  const dataVersions = createDataVersions({
+    store: createDataVersionStore(db),
+    clock,
+    maxAgeMs: isSoleInstance ? DATA_VERSION_SOLE_MS : DATA_VERSION_SHARED_MS,
+  })
   const cache = createResultCache({
     store: createResultStore(db),
+    versions: dataVersions,
+    ...(isSoleInstance
+      ? {}
+      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),
     clock,
+    sleep: (ms) => setTimeout(ms),
     log,
     limits: { memoryBytesMax: config.cacheMemoryBytes },
   })
@@ -175,11 +195,16 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
-      sqlExecuteRoute({ runSql, cacheDefaults }),
+      sqlExecuteRoute({ analytics, cacheDefaults }),
+      ...sqlExecutionRoutes(analytics.executions),
+      ...sqlSavedRoutes(analytics),
       ingestRoute(ingest),
       rollbackRoute(ingest),
+      ...otlpRoutes(ingest, clock),
+      remoteWriteRoute(ingest, config.bodyLimitBytes),
       ...projectsRoutes(projects),
       ...projectRoutes(projects),
+      ...versionsRoutes(projects),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),
       ...sessionRoutes({ sessions, keys, projects }),

@@ -12,6 +12,7 @@ import { prepareSeries } from './fact-store-series.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
 import { writeBatches } from './fact-store-write.ts'
 
+const DROP_TIMEOUT_MS = 600_000
 /** Schemas of so many versions are remembered. */
 const MAX_SCHEMAS = 200
 
@@ -80,6 +81,16 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       for (const table of await tablesWithBatches(engine, facts)) {
         await eraseWhere(engine, facts, table, rollbackCondition(table, rollback))
       }
+    },
+
+    dropVersion: async (version) => {
+      const { user, facts } = versionDatabases(version.projectId, version.version)
+      for (const name of [user, facts]) {
+        await engine.command(`drop database if exists ${quoteIdentifier(name)}`, {
+          timeoutMs: DROP_TIMEOUT_MS,
+        })
+      }
+      schemas.delete(keyOf(version))
     },
 
     dropProject: async (projectId) => {

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Project } from '../projects/project.ts'
 import type { ProjectStore } from '../projects/project-store.ts'
 import { removeChannelsOfProject } from './channel-store-removal.ts'
+import { versionMethods } from './project-store-versions.ts'
 import type { ControlDatabase } from './database.ts'
 import type { ProjectTables } from './schema/projects.ts'
 
@@ -57,44 +58,7 @@ export function createProjectStore(db: ControlDatabase): ProjectStore {
         await tx.deleteFrom('project').where('id', '=', projectId).execute()
       }),
 
-    versions: async (projectId) => {
-      const rows = await db
-        .selectFrom('project_version')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .orderBy('number')
-        .execute()
-      return rows.map((row) => ({ number: row.number, state: row.state, createdAt: row.created_at }))
-    },
-
-    ensureFirstVersion: (projectId, nowMs) =>
-      db.transaction().execute(async (tx) => {
-        // Takes the row's lock, so that two instances agree; only the first finds no active version.
-        const first = await tx
-          .updateTable('project')
-          .set({ active_version: 1 })
-          .where('id', '=', projectId)
-          .where('active_version', 'is', null)
-          .returning('id')
-          .executeTakeFirst()
-        if (first) {
-          await tx
-            .insertInto('project_version')
-            .values({ project_id: projectId, number: 1, state: 'active', created_at: nowMs })
-            .onConflict((conflict) =>
-              conflict.columns(['project_id', 'number']).doUpdateSet({ state: 'active' }),
-            )
-            .execute()
-          return 1
-        }
-        const row = await tx
-          .selectFrom('project')
-          .select('active_version')
-          .where('id', '=', projectId)
-          .executeTakeFirst()
-        if (!row?.active_version) throw new Error(`project ${projectId} is gone`)
-        return row.active_version
-      }),
+    ...versionMethods(db),
   }
 }
 

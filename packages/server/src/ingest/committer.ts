@@ -12,9 +12,18 @@ export interface WaitingRollback {
   reject(error: unknown): void
 }
 
+/** The end of the version's data, which waits until what was accepted before is stored. */
+export interface WaitingRemoval {
+  readonly kind: 'removal'
+  resolve(): void
+  reject(error: unknown): void
+}
+
+type Work = WaitingBatch | WaitingRollback | WaitingRemoval
+
 /** Commits the batches and rollbacks of one processor version in order of arrival, one group at a time. */
 export interface Committer {
-  submit(work: WaitingBatch | WaitingRollback): void
+  submit(work: Work): void
   /** Puts right what a dead instance has left. Resolves when it is done, before anything that is submitted later. */
   repair(unfinished: readonly Unfinished[]): Promise<void>
 }
@@ -27,7 +36,7 @@ interface CommitterOptions extends CommitDependencies {
 const MAX_GROUP_BATCHES = 500
 
 export function createCommitter(version: ProjectVersion, options: CommitterOptions): Committer {
-  const queue: (WaitingBatch | WaitingRollback)[] = []
+  const queue: Work[] = []
   const repairs = createRepairs(version, options.facts, options.batches)
   let isRunning = false
 
@@ -43,6 +52,7 @@ export function createCommitter(version: ProjectVersion, options: CommitterOptio
       }
       const [first] = group
       if (first?.kind === 'rollback') await rollBack(first)
+      else if (first?.kind === 'removal') await remove(first)
       else await commitBatches(version, group as readonly WaitingBatch[], repairs, options)
     }
   }
@@ -57,6 +67,15 @@ export function createCommitter(version: ProjectVersion, options: CommitterOptio
       repairs.add({ kind: 'rollback', sequence, order: waiting.order, ...version })
       await patiently(async () => void (await repairs.run()), options)
       waiting.resolve(withdrawnExports)
+    } catch (error) {
+      waiting.reject(error)
+    }
+  }
+
+  async function remove(waiting: WaitingRemoval): Promise<void> {
+    try {
+      await patiently(() => options.facts.dropVersion(version), options)
+      waiting.resolve()
     } catch (error) {
       waiting.reject(error)
     }
@@ -83,15 +102,12 @@ export function createCommitter(version: ProjectVersion, options: CommitterOptio
   }
 }
 
-/** The batches at the head of the queue up to the size of one insert, or one rollback. */
-function takeGroup(
-  queue: (WaitingBatch | WaitingRollback)[],
-  maxBytes: number,
-): readonly (WaitingBatch | WaitingRollback)[] {
+/** The batches at the head of the queue up to the size of one insert, or one rollback or removal. */
+function takeGroup(queue: Work[], maxBytes: number): readonly Work[] {
   let count = 0
   let bytes = 0
   for (const waiting of queue) {
-    if (waiting.kind === 'rollback') {
+    if (waiting.kind !== 'batch') {
       if (count === 0) count = 1
       break
     }

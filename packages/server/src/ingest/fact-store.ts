@@ -30,6 +30,8 @@ export interface FactStore {
   /** Removes what batches have stored. Tables that do not exist are passed over. */
   erase(version: ProjectVersion, sequences: readonly number[], tables: readonly string[]): Promise<void>
   rollBack(version: ProjectVersion, rollback: FactRollback): Promise<void>
+  /** Removes everything of one version. */
+  dropVersion(version: ProjectVersion): Promise<void>
   /** Removes everything of a project, all versions. */
   dropProject(projectId: number): Promise<void>
 }

@@ -29,6 +29,8 @@ export interface Ingest {
     project: Project,
     request: { chain: string; blockNumber: number; version: number | null },
   ): Promise<RollbackAnswer>
+  /** Drops the data of a version that takes no more, behind what is being stored to it. */
+  dropVersion(version: ProjectVersion): Promise<void>
   /** Takes back what dead instances left unfinished. To be called at start before anything is accepted, and now and then where several instances share the engines. */
   recover(): Promise<void>
   /** Drops the memory of batch ids whose batches were accepted longer than `ageMs` ago. */
@@ -82,7 +84,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   }
 
   function committerOf(version: ProjectVersion): Committer {
-    const key = `${version.projectId}/${version.version}`
+    const key = keyOf(version)
     const known = committers.get(key)
     if (known) return known
     const committer = createCommitter(version, options)
@@ -181,6 +183,14 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       })
     },
 
+    dropVersion: (version) =>
+      track(async () => {
+        const { promise, resolve, reject } = Promise.withResolvers<void>()
+        committerOf(version).submit({ kind: 'removal', resolve, reject })
+        await promise
+        committers.delete(keyOf(version))
+      }),
+
     recover: async () => {
       const lease = newLease(options)
       const unfinished = await batches.takeOver({
@@ -204,4 +214,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       await Promise.allSettled(pending)
     },
   }
+}
+
+function keyOf({ projectId, version }: ProjectVersion): string {
+  return `${projectId}/${version}`
 }

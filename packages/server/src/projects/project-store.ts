@@ -20,8 +20,14 @@ export interface ProjectStore {
   /** Null when the project is gone. */
   setPublic(projectId: number, isPublic: boolean): Promise<Project | null>
   remove(projectId: number): Promise<void>
-  /** Oldest first. */
+  /** Oldest first, without those that were removed. */
   versions(projectId: number): Promise<readonly ProcessorVersion[]>
+  /** Makes the version after the newest that ever was: active if there is none, else pending (IN-4). */
+  addVersion(projectId: number, nowMs: number): Promise<ProcessorVersion>
+  /** False when there is no such version. The one that was active becomes pending. */
+  activateVersion(projectId: number, version: number): Promise<boolean>
+  /** Takes a version that is not active off the list for ever; its number is not used again. */
+  removeVersion(projectId: number, version: number): Promise<'removed' | 'active' | 'unknown'>
   /** Makes version 1, active at once (IN-4), unless there is a version; returns the active version. */
   ensureFirstVersion(projectId: number, nowMs: number): Promise<number>
 }

@@ -10,6 +10,8 @@ export interface ProjectsOptions {
   readonly clock: Clock
   /** Removes what a project left in the engines, before the project itself goes; may be called again. */
   readonly eraseData: (project: Project) => Promise<void>
+  /** Removes the data of a version that takes no more; may be called again. */
+  readonly eraseVersion: (projectId: number, version: number) => Promise<void>
 }
 
 /** The projects of the service. */
@@ -25,10 +27,16 @@ export interface Projects {
   versions(projectId: number): Promise<readonly ProcessorVersion[]>
   /** The active version; version 1 is made when there is none (IN-4). */
   ensureFirstVersion(projectId: number): Promise<number>
+  /** The version after the newest: active if it is the first, else pending until it is activated (IN-4). */
+  addVersion(project: Project): Promise<ProcessorVersion>
+  /** From here on queries read this version by default. Throws `not_found`. */
+  activateVersion(project: Project, version: number): Promise<void>
+  /** Deletes a version with its data. Throws `not_found`, and `failed_precondition` for the active one. */
+  removeVersion(project: Project, version: number): Promise<void>
 }
 
 /** Projects on a store, remembered for a second. */
-export function createProjects({ store, clock, eraseData }: ProjectsOptions): Projects {
+export function createProjects({ store, clock, eraseData, eraseVersion }: ProjectsOptions): Projects {
   const memory = createShortMemory<Project>(clock)
   return {
     create: async (project) => {
@@ -56,10 +64,36 @@ export function createProjects({ store, clock, eraseData }: ProjectsOptions): Pr
       memory.forget()
       return version
     },
+    addVersion: async (project) => {
+      const version = await store.addVersion(project.id, clock.now())
+      memory.forget()
+      return version
+    },
+    activateVersion: async (project, version) => {
+      const isKnown = await store.activateVersion(project.id, version)
+      memory.forget()
+      if (!isKnown) throw unknownVersion(project, version)
+    },
+    removeVersion: async (project, version) => {
+      const outcome = await store.removeVersion(project.id, version)
+      if (outcome === 'unknown') throw unknownVersion(project, version)
+      if (outcome === 'active') {
+        throw new ServiceError(
+          'failed_precondition',
+          `version ${version} is the active one; activate another version before it is deleted`,
+        )
+      }
+      await eraseVersion(project.id, version)
+    },
   }
 }
 
 /** Throws `not_found` for a project's address. */
 export function unknownProject(owner: string, name: string): never {
   throw new ServiceError('not_found', `project ${owner}/${name} does not exist`)
+}
+
+/** The refusal of a version that a project does not have. */
+export function unknownVersion({ owner, name }: Project, version: number): ServiceError {
+  return new ServiceError('not_found', `project ${owner}/${name} has no version ${version}`)
 }

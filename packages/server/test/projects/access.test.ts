@@ -56,6 +56,7 @@ describe.each(controlDatabases)('access on $name', ({ open }) => {
       store: createProjectStore(database.db),
       clock,
       eraseData: () => Promise.resolve(),
+      eraseVersion: () => Promise.resolve(),
     })
     const keys = createKeys({ store: createKeyStore(database.db), clock, log: silentLogger })
     access = createAccess({ keys, projects })

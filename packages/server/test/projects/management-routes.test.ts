@@ -28,6 +28,7 @@ describe.each(controlDatabases)('management over HTTP on $name', ({ open }) => {
       store: createProjectStore(database.db),
       clock,
       eraseData: (project) => Promise.resolve(void erased.push(project.name)),
+      eraseVersion: () => Promise.resolve(),
     })
     const keys = createKeys({ store: createKeyStore(database.db), clock, log: silentLogger })
     app = await buildApp({

@@ -16,7 +16,8 @@ export interface ProjectTables {
   project_version: {
     project_id: number
     number: number
-    state: 'pending' | 'active'
+    /** A deleted one stays, so that its number is not given out again. */
+    state: 'pending' | 'active' | 'deleted'
     created_at: number
   }
   api_key: {

@@ -2,6 +2,7 @@ import { ProjectDetails, ProjectUpdate, ProjectView } from '@millrace/contract'
 import type { Projects } from '../../projects/projects.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { projectToWire } from './projects.ts'
+import { versionToWire } from './versions.ts'
 
 /** `GET`, `PATCH` and `DELETE /projects/{owner}/{project}`. */
 export function projectRoutes(projects: Projects): readonly AnyRoute[] {
@@ -17,11 +18,7 @@ export function projectRoutes(projects: Projects): readonly AnyRoute[] {
       answer: ProjectDetails,
       handle: async ({ project }) => ({
         ...projectToWire(project),
-        versions: (await projects.versions(project.id)).map((version) => ({
-          number: version.number,
-          state: version.state,
-          createdAt: new Date(version.createdAt).toISOString(),
-        })),
+        versions: (await projects.versions(project.id)).map(versionToWire),
       }),
     }),
     defineRoute({
