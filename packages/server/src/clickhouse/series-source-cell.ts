@@ -1,6 +1,8 @@
 /** How a sample's cell is computed in SQL from `t`, its time in microseconds; and which cell a computed key means. */
 export interface CellExpression {
   readonly sql: string
+  /** The same of another expression of microseconds. */
+  sqlOf(time: string): string
   cellOf(key: number): number
 }
 
@@ -26,15 +28,19 @@ export function cellExpression(edges: Float64Array): CellExpression {
   const runs = findRuns(edges)
   if (runs.length > MAX_RUNS) {
     const cells = new Map(Array.from(edges, (edge, cell) => [edge, cell]))
-    return { sql: `roundDown(t, [${edges.join(', ')}])`, cellOf: (key) => cells.get(key) ?? -1 }
+    return withTime(`roundDown(t, [${edges.join(', ')}])`, (key) => cells.get(key) ?? -1)
   }
   const branches = runs.slice(0, -1).map((run) => `t < ${edges[run.last]}, ${runSql(run, edges)}`)
   const last = runs.at(-1)
   const otherwise = last ? runSql(last, edges) : '0'
-  return {
-    sql: branches.length === 0 ? otherwise : `multiIf(${branches.join(', ')}, ${otherwise})`,
-    cellOf: (key) => key,
-  }
+  return withTime(
+    branches.length === 0 ? otherwise : `multiIf(${branches.join(', ')}, ${otherwise})`,
+    (key) => key,
+  )
+}
+
+function withTime(sql: string, cellOf: (key: number) => number): CellExpression {
+  return { sql, sqlOf: (time) => sql.replaceAll(/\bt\b/g, time), cellOf }
 }
 
 function findRuns(edges: Float64Array): Run[] {

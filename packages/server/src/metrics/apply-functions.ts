@@ -13,11 +13,23 @@ import type { CellRanges, Windows } from './windows.ts'
 import { cellRanges, windowsOf } from './windows.ts'
 
 /** The value of each window of a series of cells. */
-export function reduceWindows(series: SeriesCells, ranges: CellRanges, name: ReducerName): Float64Array {
+export function reduceWindows(
+  series: SeriesCells,
+  ranges: CellRanges,
+  name: ReducerName,
+  quantile: number | null = null,
+): Float64Array {
   const reducer: WindowReducer = WINDOW_REDUCERS[name]
   const cells = indexCells(series)
   return ranges.seconds.map((seconds, i) =>
-    point(reducer.reduce(cells, { first: ranges.first[i] ?? 0, end: ranges.end[i] ?? 0, seconds })),
+    point(
+      reducer.reduce(cells, {
+        first: ranges.first[i] ?? 0,
+        end: ranges.end[i] ?? 0,
+        seconds,
+        quantile: quantile ?? Number.NaN,
+      }),
+    ),
   )
 }
 
@@ -54,7 +66,7 @@ function applyFunction(series: readonly GridSeries[], call: FunctionCall, grid: 
     }
     case 'window': {
       const windows = windowsOf({ kind: operation.window, period: periodOf(argument) }, grid)
-      return reduceGridValues(series, windows, operation.reducer, grid)
+      return reduceGridValues(series, windows, operation.reducer, grid, call.quantile)
     }
     case 'shift':
       return reduceGridValues(
@@ -74,17 +86,35 @@ function reduceGridValues(
   windows: Windows,
   reducer: ReducerName,
   grid: Grid,
+  quantile: number | null = null,
 ): GridSeries[] {
-  const ranges = cellRanges(
-    windows,
-    grid.points.map((seconds) => seconds * 1_000_000),
-  )
   const none = new Float64Array(grid.points.length)
+  const unknown = none.map(() => Number.NaN)
+  const times = grid.points.map((seconds) => seconds * 1_000_000)
+  const ranges = cellRanges(windows, times)
   return series.map(({ labels, values }) => {
     const count = values.map((value) => (Number.isNaN(value) ? 0 : 1))
-    const statistics = { sum: values, min: values, max: values, first: values, last: values, rise: none }
-    const cells: SeriesCells = { labels, type: 'gauge', before: null, count, statistics }
-    return { labels, values: reduceWindows(cells, ranges, reducer) }
+    const cells: SeriesCells = {
+      labels,
+      type: 'gauge',
+      before: null,
+      beforeAt: null,
+      count,
+      statistics: {
+        sum: values,
+        min: values,
+        max: values,
+        first: values,
+        last: values,
+        rise: none,
+        squares: none,
+        lastAt: times,
+        previous: none,
+        previousAt: unknown,
+      },
+      samples: Array.from(values, (value) => (Number.isNaN(value) ? undefined : [value])),
+    }
+    return { labels, values: reduceWindows(cells, ranges, reducer, quantile) }
   })
 }
 

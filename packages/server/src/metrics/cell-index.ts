@@ -1,5 +1,6 @@
 import type { RangeAggregate } from './range-aggregate.ts'
 import { rangeAggregate } from './range-aggregate.ts'
+import { squaresOf } from './spread.ts'
 import type { CellStatistic, MetricType, SeriesCells } from './series-source.ts'
 
 /** One window of a series: its cells `[first, end)` and its length. */
@@ -7,6 +8,8 @@ export interface CellWindow {
   readonly first: number
   readonly end: number
   readonly seconds: number
+  /** The quantile that is asked for, 0 to 1; NaN in other reductions. */
+  readonly quantile: number
 }
 
 /** Answers about any stretch of a series' cells. */
@@ -14,13 +17,19 @@ export interface CellIndex {
   readonly type: MetricType
   /** The value just before the first cell; null when there was none. */
   readonly before: number | null
+  /** The time of `before` in microseconds since 1970. */
+  readonly beforeAt: number | null
   readonly count: RangeAggregate
   readonly sum: RangeAggregate
   readonly min: RangeAggregate
   readonly max: RangeAggregate
   readonly change: RangeAggregate
   readonly rise: RangeAggregate
-  value(statistic: 'first' | 'last', cell: number): number
+  /** The sum of the squared distances from the mean of all. */
+  readonly squares: RangeAggregate
+  value(statistic: 'first' | 'last' | 'lastAt' | 'previous' | 'previousAt', cell: number): number
+  /** All values, ascending. */
+  sorted(first: number, end: number): Float64Array
   /** The last cell with samples before `cell`, -1 when there is none. */
   lastBefore(cell: number): number
   /** The first cell with samples from `cell` on, the number of cells when there is none. */
@@ -58,12 +67,16 @@ export function indexCells(series: SeriesCells): CellIndex {
   return {
     type: series.type,
     before: series.before,
+    beforeAt: series.beforeAt,
     count: lazily(() => rangeAggregate(count, add, 0)),
     sum: aggregate('sum', add, 0),
     min: aggregate('min', Math.min, Infinity),
     max: aggregate('max', Math.max, -Infinity),
     change: aggregate('change', add, 0),
     rise: lazily(() => rangeAggregate(wholeRises(series, read, lastBefore), add, 0)),
+    squares: lazily(() => squaresOf(count, read('sum'), read('squares'))),
+    sorted: (first, end) =>
+      Float64Array.from(series.samples.slice(first, end).flatMap((values) => values ?? [])).toSorted(),
     value: (statistic, cell) => read(statistic)[cell] ?? Number.NaN,
     lastBefore,
     firstFrom: (cell) => next[cell] ?? count.length,

@@ -43,7 +43,10 @@ export async function evaluateQuery(
   const evaluated: GridSeries[] = []
   let pausedAt = clock.monotonic()
   for (const cells of reading.series) {
-    const series = { labels: cells.labels, values: reduceWindows(cells, plan.ranges, plan.reducer) }
+    const series = {
+      labels: cells.labels,
+      values: reduceWindows(cells, plan.ranges, plan.reducer, plan.quantile),
+    }
     if (hasPoints(series)) evaluated.push(series)
     if (clock.monotonic() - pausedAt > SLICE_MS) {
       await setImmediate()

@@ -4,7 +4,7 @@ import { parsePeriod } from './period.ts'
 import type { ReducerName } from './window-reducers.ts'
 
 /** What a function takes besides the series. */
-type Argument = 'period' | 'number' | 'rank' | 'none'
+type Argument = 'period' | 'number' | 'rank' | 'none' | 'quantile'
 
 /** How a function works on values: reducing windows of samples, point by point, from t alone, moving in time, or by rank. */
 type Operation =
@@ -42,6 +42,11 @@ export const FUNCTIONS = {
   first_over_time: window('trailing', 'first'),
   last_over_time: window('trailing', 'last'),
   delta_over_time: window('trailing', 'delta'),
+  stddev_over_time: window('trailing', 'stddev'),
+  quantile_over_time: {
+    argument: 'quantile',
+    operation: { kind: 'window', window: 'trailing', reducer: 'quantile' },
+  },
   rollup_avg: window('leading', 'avg'),
   rollup_sum: window('leading', 'sum'),
   rollup_min: window('leading', 'min'),
@@ -52,6 +57,7 @@ export const FUNCTIONS = {
   rollup_delta: window('leading', 'delta'),
   rate: window('trailing', 'rate'),
   increase: window('trailing', 'increase'),
+  irate: window('trailing', 'irate'),
   delta: window('trailing', 'delta'),
   moving_delta: window('trailing', 'delta'),
   before: { argument: 'period', operation: { kind: 'shift', direction: -1 } },
@@ -87,6 +93,8 @@ export type FunctionName = keyof typeof FUNCTIONS
 export interface FunctionCall {
   readonly name: FunctionName
   readonly argument: Period | number | null
+  /** The quantile wished for, 0 to 1; null for functions that take none. */
+  readonly quantile: number | null
 }
 
 /** A function as it comes over the wire. */
@@ -108,6 +116,8 @@ const TAKES = {
   number: 'one argument {"doubleValue": …} or {"intValue": …}',
   rank: 'one argument {"intValue": k} with k at least 1',
   none: 'no argument',
+  quantile:
+    'two arguments, {"doubleValue": q} with q from 0 to 1 and {"durationValue": {"value": 1, "unit": "d"}}',
 } as const satisfies Record<Argument, string>
 
 /** Checks a chain of functions; throws `invalid_argument` naming the function and what it takes (FN-7). */
@@ -126,18 +136,28 @@ function parseFunction(wire: WireFunction, field: string): FunctionCall {
   const refusal = () => invalidArgument(`${field}: ${name} takes ${TAKES[takes]}`)
   if (takes === 'none') {
     if (given.length > 0) throw refusal()
-    return { name, argument: null }
+    return { name, argument: null, quantile: null }
+  }
+  if (takes === 'quantile') {
+    const wished = given.find(({ durationValue }) => durationValue)?.durationValue
+    const other = given.find(({ durationValue }) => !durationValue)
+    const quantile = other?.doubleValue ?? other?.intValue
+    if (given.length !== 2 || !wished || quantile === undefined || !(quantile >= 0 && quantile <= 1)) {
+      throw refusal()
+    }
+    return { name, argument: parsePeriod(wished, `${field} (${name}): durationValue`), quantile }
   }
   const [value, ...others] = given
   if (!value || others.length > 0) throw refusal()
   if (takes === 'period') {
     if (!value.durationValue) throw refusal()
-    return { name, argument: parsePeriod(value.durationValue, `${field} (${name}): durationValue`) }
+    const argument = parsePeriod(value.durationValue, `${field} (${name}): durationValue`)
+    return { name, argument, quantile: null }
   }
   const number = takes === 'rank' ? value.intValue : (value.doubleValue ?? value.intValue)
   if (number === undefined || !Number.isFinite(number)) throw refusal()
   if (takes === 'rank' && !(Number.isInteger(number) && number >= 1)) throw refusal()
-  return { name, argument: number }
+  return { name, argument: number, quantile: null }
 }
 
 function isFunctionName(name: string): name is FunctionName {

@@ -3,6 +3,7 @@ import { invalidArgument } from '../platform/errors.ts'
 import { parseAggregate, type Aggregate } from './aggregate.ts'
 import { periodOf, shiftedWindows } from './apply-functions.ts'
 import { FUNCTIONS, parseFunctions, type FunctionCall } from './functions.ts'
+import { withHourEdges } from './hour-edges.ts'
 import { parseLabelSelector } from './label-matcher.ts'
 import type { CellNeeds, MetricType, SeriesPlan } from './series-source.ts'
 import type { Grid } from './time-range.ts'
@@ -14,6 +15,7 @@ export interface QueryPlan {
   readonly read: Pick<SeriesPlan, 'metric' | 'matchers' | 'edges' | 'needs'>
   readonly ranges: CellRanges
   readonly reducer: ReducerName
+  readonly quantile: number | null
   /** The functions that work on grid values: all, or all but the first. */
   readonly functions: readonly FunctionCall[]
   readonly aggregate: Aggregate | null
@@ -27,12 +29,13 @@ export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryP
   if (metric === '') throw invalidArgument(`${field}.query: the name of a metric is required`)
   const functions = parseFunctions(query.functions ?? [], `${field}.functions`)
   const { windows, reducer, rest } = firstWindows(functions, grid)
-  const edges = edgesOf(windows)
+  const edges = withHourEdges(edgesOf(windows))
   const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
   return {
     read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
     ranges: cellRanges(windows, edges),
     reducer,
+    quantile: reducer === 'quantile' ? (functions[0]?.quantile ?? null) : null,
     functions: rest,
     aggregate: query.aggregate ? parseAggregate(query.aggregate, `${field}.aggregate`) : null,
     addsSamples: reducer === 'sum' ? (functions[0]?.name ?? null) : null,

@@ -10,7 +10,9 @@ export interface WindowReducer {
 const reads = (statistics: readonly CellStatistic[], needsHistory: boolean): CellNeeds => ({
   statistics,
   needsHistory,
+  needsSamples: false,
 })
+const samples = (needsHistory: boolean): CellNeeds => ({ statistics: [], needsHistory, needsSamples: true })
 /** A counter's values are totals, which begin with everything before the window. */
 const ofValues = (...statistics: CellStatistic[]) => ({
   counter: reads(statistics, true),
@@ -26,6 +28,24 @@ const increase = whereSampled((cells, { first, end }) => cells.rise(first, end))
 const increaseNeeds = {
   counter: reads(['rise'], false),
   gauge: reads(['rise', 'first', 'last'], true),
+}
+
+/** Between the two values around the quantile's place, in proportion. */
+function quantileOf(ascending: Float64Array, quantile: number): number {
+  const place = quantile * (ascending.length - 1)
+  const [low, high] = [ascending[Math.floor(place)] ?? 0, ascending[Math.ceil(place)] ?? 0]
+  return low + (high - low) * (place - Math.floor(place))
+}
+
+/** The change of a cell's last value from the one at the time before, which may lie in an earlier cell; NaN where there is none. */
+function lastChangePerSecond(cells: CellIndex, cell: number): number {
+  let [value, at] = [cells.value('previous', cell), cells.value('previousAt', cell)]
+  if (Number.isNaN(at)) {
+    const earlier = cells.lastBefore(cell)
+    value = earlier >= 0 ? cells.value('last', earlier) : (cells.before ?? Number.NaN)
+    at = earlier >= 0 ? cells.value('lastAt', earlier) : (cells.beforeAt ?? Number.NaN)
+  }
+  return ((cells.value('last', cell) - value) * 1e6) / (cells.value('lastAt', cell) - at)
 }
 
 /** The reductions of windows of samples, in the sense of MQ-3: a counter's values are its totals. */
@@ -78,6 +98,23 @@ export const WINDOW_REDUCERS = {
       const from = base ?? cells.value('first', cells.firstFrom(first))
       return cells.value('last', cells.lastBefore(end)) - from
     }),
+  },
+  stddev: {
+    needs: ofValues('sum', 'squares'),
+    reduce: whereSampled((cells, { first, end }) =>
+      Math.sqrt(cells.squares(first, end) / cells.count(first, end)),
+    ),
+  },
+  quantile: {
+    needs: { counter: samples(true), gauge: samples(false) },
+    reduce: whereSampled((cells, { first, end, quantile }) => quantileOf(cells.sorted(first, end), quantile)),
+  },
+  irate: {
+    needs: {
+      counter: reads(['last', 'lastAt', 'previous', 'previousAt'], true),
+      gauge: reads(['last', 'lastAt', 'previous', 'previousAt'], true),
+    },
+    reduce: whereSampled((cells, { end }) => lastChangePerSecond(cells, cells.lastBefore(end))),
   },
   increase: { needs: increaseNeeds, reduce: increase },
   rate: {

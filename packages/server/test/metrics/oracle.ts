@@ -8,6 +8,8 @@ export interface OracleFunction {
   readonly name: string
   readonly value: number
   readonly unit: string
+  /** Of `quantile_over_time` alone. */
+  readonly quantile?: number
 }
 
 /** The value of each series (by its labels as JSON) at each grid point, null where there is none. */
@@ -89,6 +91,21 @@ function evaluate(
       return last - base
     case 'increase':
       return rise
+    case 'stddev': {
+      const mean = sum / numbers.length
+      return Math.sqrt(numbers.reduce((total, value) => total + (value - mean) ** 2, 0) / numbers.length)
+    }
+    case 'quantile': {
+      const ascending = numbers.toSorted((a, b) => a - b)
+      const place = (call.quantile ?? 0) * (numbers.length - 1)
+      const at = (index: number) => ascending[index] ?? 0
+      return at(Math.floor(place)) + (at(Math.ceil(place)) - at(Math.floor(place))) * (place % 1)
+    }
+    case 'irate': {
+      const end = inside.at(-1)
+      const earlier = end && values.findLast((value) => value.at < end.at)
+      return end && earlier ? ((end.value - earlier.value) * 1e6) / (end.at - earlier.at) : null
+    }
     case 'rate':
       return rise / ((at - other) / 1e6)
     default:

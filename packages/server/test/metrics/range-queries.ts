@@ -1,7 +1,7 @@
 import type { QueryRangeRequest } from '@millrace/contract'
 import type { ResultCache } from '../../src/cache/cache-policy.ts'
 import { CACHE_DEFAULTS, parseCachePolicy } from '../../src/cache/parse-policy.ts'
-import { createSeriesSource } from '../../src/clickhouse/series-source.ts'
+import { createSeriesSource, type SeriesSourceLimits } from '../../src/clickhouse/series-source.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { parseRangeQuery } from '../../src/metrics/range-query.ts'
 import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
@@ -19,9 +19,15 @@ export const noCache: ResultCache = {
 }
 
 /** Asks range queries of a real engine at a fixed time. */
-export function rangeQueries(engine: FactEngine, project: Project, nowMs: number, cache = noCache) {
+export function rangeQueries(
+  engine: FactEngine,
+  project: Project,
+  nowMs: number,
+  cache = noCache,
+  limits: Partial<SeriesSourceLimits> = {},
+) {
   const clock = { now: () => nowMs, monotonic: () => 0 }
-  const run = createRunRangeQuery({ source: createSeriesSource(engine), cache, clock })
+  const run = createRunRangeQuery({ source: createSeriesSource(engine, limits), cache, clock })
   const never = new AbortController().signal
   return async (request: QueryRangeRequest, signal = never): Promise<RangeAnswer> => {
     const policy = parseCachePolicy(request.cachePolicy, CACHE_DEFAULTS)
