@@ -27,6 +27,7 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
       method: route.method,
       url: prefix + route.path,
       schema: documentation(route, prefix),
+      ...(route.isBodyCompressedByProtocol ? { decompress: false } : {}),
       // Before the body is read: a caller without a key cannot make the service hold one.
       onRequest: async (request) => {
         const path = request.params as Readonly<Record<string, string>>

@@ -39,6 +39,8 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly body?: B
   /** Media types of a raw body, for OpenAPI. */
   readonly consumes?: readonly string[]
+  /** The `content-encoding` of a raw body is part of what the route reads, and is left to it. */
+  readonly isBodyCompressedByProtocol?: true
   readonly answer: TSchema
   /** Status of a good answer; 200 when absent. */
   readonly status?: number

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { ServiceError } from '../platform/errors.ts'
+import type { Project } from '../projects/project.ts'
+import type { Ingest } from './ingest.ts'
+import type { Translation } from './translation.ts'
+
+/** What became of a request of another system. */
+export interface AcceptedTranslation {
+  readonly accepted: number
+  /** Why the others were refused, one sentence each. */
+  readonly rejected: readonly string[]
+}
+
+/** A batch whose faults do not end is refused; each attempt tells ten of them. */
+const ATTEMPTS = 20
+
+/**
+ * Stores what another system sent. Its records come from many places, so that one of them at fault must not keep the others out: those that
+ * the batch is refused for are left out and told. The batch id is a hash of the content, so that a request which is
+ * sent again changes nothing (IN-2).
+ */
+export async function acceptTranslation(
+  ingest: Pick<Ingest, 'accept'>,
+  project: Project,
+  translation: Translation,
+  options: { readonly source: string; readonly version: number | null },
+): Promise<AcceptedTranslation> {
+  const rejected = [...translation.rejected]
+  let lines = translation.records.map((record) => JSON.stringify(record))
+  for (let attempt = 1; lines.length > 0; attempt++) {
+    const body = Buffer.from(lines.join('\n'))
+    try {
+      const { accepted } = await ingest.accept(project, {
+        body,
+        contentType: 'application/x-ndjson',
+        batchId: `${options.source}-${createHash('sha256').update(body).digest('base64url')}`,
+        version: options.version,
+      })
+      return { accepted, rejected }
+    } catch (error) {
+      const faults = attempt < ATTEMPTS ? faultsOf(error) : new Map<number, string>()
+      if (faults.size === 0) throw error
+      rejected.push(...faults.values())
+      lines = lines.filter((_line, index) => !faults.has(index))
+    }
+  }
+  return { accepted: 0, rejected }
+}
+
+interface Fault {
+  readonly index: number
+  readonly field: string
+  readonly message: string
+}
+
+/** The records that a batch was refused for, by index, with the reason; none when it was refused for something else. */
+function faultsOf(error: unknown): ReadonlyMap<number, string> {
+  const faults = new Map<number, string>()
+  if (!(error instanceof ServiceError) || error.code !== 'invalid_argument') return faults
+  for (const detail of error.details) {
+    const { index, field, message } = detail as Partial<Fault>
+    if (typeof index !== 'number') continue
+    faults.set(index, message === undefined ? error.message : `${field} ${message}`)
+  }
+  return faults
+}

@@ -1,0 +1,31 @@
+import { invalidArgument } from '../platform/errors.ts'
+import { decodeProtobuf, ProtobufFault, type ProtobufFields } from './decode-protobuf.ts'
+import type { Translation } from './translation.ts'
+
+/** Is this the media type of a request in protobuf? Everything else is taken for JSON. */
+export function isProtobuf(contentType: string | undefined): boolean {
+  return /^\s*application\/(x-|vnd\.google\.)?protobuf\s*(;|$)/i.test(contentType ?? '')
+}
+
+/** Decodes a request of OTLP in either form and translates it. Throws `invalid_argument` for what is no such request. */
+export function readOtlp(
+  body: Uint8Array,
+  contentType: string | undefined,
+  fields: ProtobufFields,
+  translate: (request: object) => Translation,
+): Translation {
+  try {
+    const request = isProtobuf(contentType)
+      ? decodeProtobuf(fields, body)
+      : (JSON.parse(Buffer.from(body).toString('utf8')) as unknown)
+    if (typeof request !== 'object' || request === null) throw new TypeError('it is no object')
+    return translate(request)
+  } catch (error) {
+    // What has another shape than a request of OTLP fails where it is first read.
+    const isMisshapen = [ProtobufFault, SyntaxError, TypeError, RangeError].some(
+      (kind) => error instanceof kind,
+    )
+    if (!isMisshapen) throw error
+    throw invalidArgument(`the body is not an export request of OTLP: ${(error as Error).message}`)
+  }
+}
