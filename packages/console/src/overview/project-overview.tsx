@@ -134,7 +134,9 @@ function Outgoing({ channels }: { readonly channels: readonly ChannelView[] }) {
                     <ChannelBadge status={channel.status} />
                   </td>
                   <td className="number">{wholeNumber(channel.pendingMessages)}</td>
-                  <td className="number">{channel.nextAttemptAt ? ago(channel.nextAttemptAt) : '–'}</td>
+                  <td className="number">
+                    {channel.nextAttemptAt && channel.pendingMessages > 0 ? ago(channel.nextAttemptAt) : '–'}
+                  </td>
                 </tr>
               ))}
             </tbody>

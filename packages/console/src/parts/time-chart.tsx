@@ -65,7 +65,13 @@ export function TimeChart({
         ...(timezone === undefined
           ? {}
           : { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), timezone) }),
-        axes: [axis(theme), { ...axis(theme), size: 62, values: (_, ticks) => ticks.map(compactNumber) }],
+        axes: [
+          { ...axis(theme), values: TIME_FORMATS },
+          { ...axis(theme), size: 62, values: (_, ticks) => ticks.map(compactNumber) },
+        ],
+        ...(kind === 'bar'
+          ? { scales: { x: { range: (_: UPlot, min: number, max: number) => barRange(min, max, times) } } }
+          : {}),
         series: [{}, ...drawn.map((each) => line(each, kind))],
         hooks: {
           setSelect: [
@@ -97,6 +103,23 @@ export function TimeChart({
 }
 
 type Drawn = ChartSeries & { readonly colour: number }
+
+const BY_YEAR = '\n{YYYY}'
+const BY_DAY = '\n{D} {MMM}'
+/** Ticks by their distance in seconds: the format, and what is added where a year, month, day, hour or minute begins. */
+const TIME_FORMATS: UPlot.Axis.Values = [
+  [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
+  [2_419_200, '{MMM}', BY_YEAR, null, null, null, null, null, 1],
+  [86_400, '{D} {MMM}', BY_YEAR, null, null, null, null, null, 1],
+  [60, '{HH}:{mm}', `${BY_DAY} {YYYY}`, null, BY_DAY, null, null, null, 1],
+  [1, ':{ss}', `${BY_DAY} {YYYY} {HH}:{mm}`, null, `${BY_DAY} {HH}:{mm}`, null, '\n{HH}:{mm}', null, 1],
+]
+
+/** Half a bar is left free at both ends. */
+function barRange(min: number, max: number, times: readonly number[]): [number, number] {
+  const half = ((times[1] ?? max) - (times[0] ?? min)) / 2
+  return [min - half, max + half]
+}
 
 /** Adds up, from the first series; drawn from the sum down, so that each covers what it adds. */
 function stack(series: readonly Drawn[]): readonly Drawn[] {

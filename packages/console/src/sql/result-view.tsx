@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useState } from 'react'
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components'
+import { ChartLine, Table2 } from 'lucide-react'
+import type { Row } from '../api/sql.ts'
+import { span, wholeNumber } from '../parts/format.ts'
+import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
+import { TimeChart } from '../parts/time-chart.tsx'
+import { VirtualGrid, type GridColumn } from '../parts/virtual-grid.tsx'
+import type { Run } from './run.ts'
+
+const CHART_ROWS = 1000
+
+/** What a run brought: its state, its rows as a table, and as a chart where there is a time and a number. */
+export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore: () => void }) {
+  const [view, setView] = useState('table')
+  const columns = useMemo(() => columnsOf(run), [run])
+  const chart = useMemo(() => chartOf(run), [run])
+  if (run.state === 'idle') {
+    return (
+      <Empty title="Run a statement">
+        <p>
+          Each event and each metric is a table. Press Run, or Ctrl-Enter in the editor; names and functions
+          complete as you type.
+        </p>
+      </Empty>
+    )
+  }
+  if (run.state === 'running') return <Running since={run.startedAt} />
+  if (run.state === 'cancelled')
+    return <p className="card-body soft">Cancelled after {span(run.elapsedMs)}.</p>
+  if (run.state === 'failed') {
+    return (
+      <div className="card-body">
+        <ErrorNotice error={run.error} />
+      </div>
+    )
+  }
+  return (
+    <>
+      <div className="status-line" role="status">
+        <span>
+          {wholeNumber(run.rows.length)} {run.cursor === '' ? 'rows' : 'rows so far, more as you scroll'}
+        </span>
+        <span>{span(run.elapsedMs)}</span>
+        {run.isCached && <span>from the cache</span>}
+        {chart !== null && (
+          <ToggleButtonGroup
+            className="segments"
+            aria-label="Result as"
+            disallowEmptySelection
+            selectedKeys={[view]}
+            onSelectionChange={(keys) => setView(String([...keys][0]))}
+          >
+            <ToggleButton id="table">
+              <Table2 aria-hidden /> Table
+            </ToggleButton>
+            <ToggleButton id="chart">
+              <ChartLine aria-hidden /> Chart
+            </ToggleButton>
+          </ToggleButtonGroup>
+        )}
+      </div>
+      {run.error !== null && <ErrorNotice error={run.error} />}
+      {run.warnings.map((warning) => (
+        <Notice key={warning} look="warn">
+          {warning}
+        </Notice>
+      ))}
+      {view === 'chart' && chart !== null ? (
+        <div className="card-body">
+          <TimeChart
+            label={`Chart of ${chart.series.map(({ name }) => name).join(', ')}`}
+            {...chart}
+            kind="line"
+          />
+        </div>
+      ) : (
+        <VirtualGrid
+          label="Result"
+          columns={columns}
+          rowCount={run.rows.length}
+          cell={(row, column) => <Cell value={run.rows[row]?.[run.columns[column] ?? '']} />}
+          onNearEnd={onMore}
+        />
+      )}
+    </>
+  )
+}
+
+function Running({ since }: { readonly since: number }) {
+  const [now, setNow] = useState(performance.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 100)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <>
+      <Progress label="Running the statement" />
+      <p className="card-body soft">{(Math.max(0, now - since) / 1000).toFixed(1)} s</p>
+    </>
+  )
+}
+
+function Cell({ value }: { readonly value: unknown }) {
+  if (value === null || value === undefined) return <span className="nil">null</span>
+  return <>{cellText(value)}</>
+}
+
+/** A value as one line of text. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+}
+
+function columnsOf({ columns, types, rows }: Run): readonly GridColumn[] {
+  return columns.map((name) => {
+    const aside = types[name] ?? ''
+    const longest = Math.max(
+      name.length + aside.length + 2,
+      ...rows.slice(0, 200).map((row) => cellText(row[name]).length),
+    )
+    return {
+      name,
+      aside: aside.toLowerCase(),
+      isNumber: aside === 'NUMBER',
+      width: Math.min(46, Math.max(6, longest + 1)),
+    }
+  })
+}
+
+/** The first time as an axis and the numbers as lines, of the rows that are there. */
+function chartOf({ columns, types, rows }: Run) {
+  const time = columns.find((name) => types[name] === 'TIME')
+  const numbers = columns.filter((name) => types[name] === 'NUMBER').slice(0, 10)
+  if (time === undefined || numbers.length === 0 || rows.length < 2) return null
+  const at = (row: Row) => Date.parse(String(row[time])) / 1000
+  const ordered = rows.slice(0, CHART_ROWS).toSorted((a, b) => at(a) - at(b))
+  return {
+    times: ordered.map(at),
+    series: numbers.map((name) => ({
+      name,
+      values: ordered.map((row) => (row[name] === null ? null : Number(row[name]))),
+    })),
+  }
+}
