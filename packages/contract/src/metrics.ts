@@ -180,3 +180,37 @@ export const QueryInstantAnswer = Type.Object({
   ...answerEnd,
 })
 export type QueryInstantAnswer = Type.Static<typeof QueryInstantAnswer>
+
+/** Parameters of `GET …/metrics`. */
+export const MetricListQuery = Type.Object({
+  projectId: Type.String({ maxLength: 256, description: '`{owner}/{project}`.' }),
+  name: Type.Optional(Type.String({ maxLength: 512, description: 'One metric; absent: all.' })),
+  version: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Processor version; absent or 0 is the active one.' }),
+  ),
+})
+
+/** Answer of `GET …/metrics`. */
+export const MetricListAnswer = Type.Object({
+  metrics: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      displayName: Type.String(),
+      projectId: Type.String(),
+      contractName: Type.Array(Type.String()),
+      contractAddress: Type.Array(Type.String()),
+      chainId: Type.Array(Type.String()),
+      labels: Type.Record(Type.String(), Type.Object({ values: Type.Array(Type.String()) }), {
+        description: 'The values of each label, at most 1000 of each.',
+      }),
+      metadata: Type.Object({
+        type: Type.String({ description: '`counter` or `gauge`.' }),
+        unit: Type.String(),
+        help: Type.String(),
+        lastSeen: Type.Optional(Type.String({ description: 'Time of the last sample, RFC 3339.' })),
+      }),
+      seriesCount: Type.Integer(),
+    }),
+  ),
+})
+export type MetricListAnswer = Type.Static<typeof MetricListAnswer>

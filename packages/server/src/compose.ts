@@ -4,6 +4,7 @@ import { createRunSql } from './analytics/run-sql.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
+import { createMetricCatalog } from './clickhouse/metric-catalog.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
 import { createSqlEngine } from './clickhouse/sql-engine.ts'
 import type { Config } from './config.ts'
@@ -34,6 +35,7 @@ import { ingestRoute } from './http/routes/ingest.ts'
 import { keyRoutes } from './http/routes/key.ts'
 import { keysRoutes } from './http/routes/keys.ts'
 import { otlpRoutes } from './http/routes/otlp.ts'
+import { metricListRoute } from './http/routes/metric-list.ts'
 import { projectRoutes } from './http/routes/project.ts'
 import { projectsRoutes } from './http/routes/projects.ts'
 import { queryInstantRoute } from './http/routes/query-instant.ts'
@@ -195,6 +197,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
+      metricListRoute(createMetricCatalog(facts)),
       sqlExecuteRoute({ analytics, cacheDefaults }),
       ...sqlExecutionRoutes(analytics.executions),
       ...sqlSavedRoutes(analytics),

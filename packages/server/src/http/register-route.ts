@@ -20,7 +20,7 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
   const readParams = createReader(route.params ?? Type.Object({}), 'path')
   const readQuery = createReader(route.query ?? Type.Object({}), 'query')
   const readBody = route.body === undefined || route.body === 'raw' ? null : createReader(route.body, 'body')
-  const hasProject = route.path.includes(':owner/:project')
+  const addressOf = projectAddress(route)
 
   for (const prefix of PREFIXES) {
     app.route({
@@ -34,7 +34,7 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
         request.access = await access.check({
           secret: presentedKey(request),
           permission: route.permission,
-          project: hasProject ? { owner: path['owner'] ?? '', name: path['project'] ?? '' } : null,
+          project: addressOf(request),
           isPublicReadable: route.isPublicReadable ?? false,
         })
       },
@@ -58,6 +58,26 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
         return reply.status(route.status ?? 200).send(answer)
       },
     })
+  }
+}
+
+/** How a request of the route addresses its project; null for routes that have none. */
+function projectAddress(
+  route: AnyRoute,
+): (request: FastifyRequest) => { readonly owner: string; readonly name: string } | null {
+  if (route.path.includes(':owner/:project')) {
+    return ({ params }) => {
+      const path = params as Readonly<Record<string, string>>
+      return { owner: path['owner'] ?? '', name: path['project'] ?? '' }
+    }
+  }
+  if (route.projectIn !== 'query') return () => null
+  return ({ query }) => {
+    const { projectId, project_id: inSnakeCase } = query as Readonly<Record<string, unknown>>
+    const id = projectId ?? inSnakeCase
+    const [owner, name, ...rest] = typeof id === 'string' ? id.split('/') : []
+    if (owner && name && rest.length === 0) return { owner, name }
+    throw invalidArgument('query.projectId: must be {owner}/{project}')
   }
 }
 

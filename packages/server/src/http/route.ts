@@ -6,7 +6,7 @@ export interface RouteContext<Params, Query, Body> {
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** The project of `:owner/:project` in the path. Reading it in a route without those is a defect and throws. */
+  /** The project that the path or the query names. Reading it in a route without those is a defect and throws. */
   readonly project: Project
   /** The key that was presented; null where none is needed. */
   readonly key: ApiKey | null
@@ -21,7 +21,7 @@ export interface RouteContext<Params, Query, Body> {
 
 /**
  * A route as data: where, who may, the schemas that validate it and describe it in OpenAPI (WI-6), and what it calls.
- * `permission` is checked on the path's project, or on the whole service where the path has none; `null` needs no key.
+ * `permission` is checked on the route's project, or on the whole service where it has none; `null` needs no key.
  * `body: 'raw'` hands the bytes over unparsed. The answer is sent as JSON, or as it is when it is a Readable.
  */
 export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends TSchema | 'raw'> {
@@ -29,6 +29,8 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   /** Below `/api/v1` and `/v1`, e.g. `/metrics/:owner/:project/query_range`. */
   readonly path: string
   readonly permission: Permission | null
+  /** Where a project that the path does not name stands: in `?projectId={owner}/{project}`. */
+  readonly projectIn?: 'query'
   /** May a public project be used without a key (AU-3)? */
   readonly isPublicReadable?: boolean
   readonly summary: string
