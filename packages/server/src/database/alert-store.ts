@@ -6,9 +6,11 @@ import {
   type Alert,
   type AlertStore,
 } from '../delivery/alert.ts'
+import { MAX_CONFIRMATIONS } from '../delivery/channel.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import { enqueueExports } from './outbox.ts'
+import { advanceHeads } from './outbox-confirmations.ts'
 
 /** A chain of its own, so that no processor's blocks share event ids with alerts. */
 const ALERT_CHAIN = 'millrace:alerts'
@@ -86,4 +88,7 @@ async function enqueue(tx: ControlTransaction, channel: string, alert: Alert, no
     data: alertData(alert),
   }
   await enqueueExports(tx, alert.projectId, [message], nowMs)
+  // No reorganisation undoes an alert: it is confirmed from the start.
+  const head = { chain: ALERT_CHAIN, blockNumber: nowMs + MAX_CONFIRMATIONS }
+  await advanceHeads(tx, { projectId: alert.projectId, version: 1 }, [head], nowMs)
 }

@@ -4,6 +4,7 @@ import { channelColumns, destinationFromRow, tlsColumns } from './channel-store-
 import { clearChannel } from './channel-store-removal.ts'
 import { findChannels } from './channel-store-view.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { releaseConfirmed } from './outbox-confirmations.ts'
 import { createLane } from './outbox-lanes.ts'
 
 /** Channels in the control database: the operator's side of `webhook_lane`. */
@@ -109,6 +110,7 @@ async function change(
     }))
     .where('id', '=', id)
     .execute()
+  if (confirmations !== undefined) await releaseConfirmed(tx, id, nowMs)
 }
 
 async function remove(tx: ControlTransaction, id: number, nowMs: number): Promise<void> {

@@ -66,6 +66,8 @@ function fromRow(row: Selectable<DeliveryTables['webhook_message']>): QueuedMess
     seq: row.seq,
     eventId: row.event_id,
     version: row.version,
+    chain: row.chain,
+    blockNumber: row.block_number,
     hash: row.hash,
     body: row.body,
     enqueuedAt: row.enqueued_at,

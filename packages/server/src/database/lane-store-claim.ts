@@ -110,6 +110,7 @@ function fromRow(row: LaneRow, owner: string, nowMs: number): ClaimedLane {
     ...destinationFromRow(row, nowMs),
     limits: limitsFromRow(row),
     agesFromAt: row.ages_from_at,
+    isRetracting: row.is_retracting === 1,
     state: {
       failures: row.failures,
       failingSinceAt: row.failing_since_at,

@@ -1,5 +1,6 @@
 import type { LaneClaim, QueuedMessage, Settlement } from '../delivery/lane.ts'
 import { insertAttempt } from './attempt-store.ts'
+import { headOf } from '../delivery/retraction.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
@@ -64,7 +65,7 @@ async function updateLane(
 async function acknowledge(
   tx: ControlTransaction,
   laneId: number,
-  { acknowledged, settledAt }: Settlement,
+  { acknowledged, settledAt, isRetracting }: Settlement,
 ): Promise<void> {
   const removed = new Set((await removeMessages(tx, laneId, acknowledged)).map((row) => row.seq))
   for (const slice of slicesOf(acknowledged)) {
@@ -78,7 +79,7 @@ async function acknowledge(
           version: message.version,
           hash: message.hash,
           sent_at: settledAt,
-          head: null,
+          head: isRetracting ? headOf(message.body) : null,
         })),
       )
       .onConflict((conflict) =>
@@ -89,6 +90,7 @@ async function acknowledge(
             version: eb.ref('excluded.version'),
             hash: eb.ref('excluded.hash'),
             sent_at: eb.ref('excluded.sent_at'),
+            head: eb.ref('excluded.head'),
           }))
           .whereRef('webhook_sent.seq', '<', 'excluded.seq'),
       )
@@ -96,13 +98,53 @@ async function acknowledge(
   }
   for (const message of acknowledged) {
     if (removed.has(message.seq)) continue
-    await tx
+    const { numDeletedRows } = await tx
       .deleteFrom('webhook_message')
       .where('lane_id', '=', laneId)
       .where('event_id', '=', message.eventId)
       .where('hash', '=', message.hash)
-      .execute()
+      .executeTakeFirstOrThrow()
+    if (isRetracting && numDeletedRows === 0n) await noteIfOrphan(tx, laneId, message)
   }
+}
+
+/** A message that was withdrawn while it was under way has reached the receiver all the same (DL-13). */
+async function noteIfOrphan(tx: ControlTransaction, laneId: number, message: QueuedMessage): Promise<void> {
+  const head = headOf(message.body)
+  const newer = await tx
+    .selectFrom('webhook_message')
+    .select('seq')
+    .where('lane_id', '=', laneId)
+    .where('event_id', '=', message.eventId)
+    .unionAll((eb) =>
+      eb
+        .selectFrom('webhook_held_message')
+        .select('seq')
+        .where('lane_id', '=', laneId)
+        .where('event_id', '=', message.eventId),
+    )
+    .unionAll((eb) =>
+      eb
+        .selectFrom('webhook_sent')
+        .select('seq')
+        .where('lane_id', '=', laneId)
+        .where('event_id', '=', message.eventId)
+        .where('seq', '>', message.seq),
+    )
+    .execute()
+  if (head === null || newer.length > 0) return
+  await tx
+    .insertInto('webhook_retraction')
+    .values({
+      lane_id: laneId,
+      event_id: message.eventId,
+      version: message.version,
+      chain: message.chain,
+      block_number: message.blockNumber,
+      head,
+    })
+    .onConflict((conflict) => conflict.columns(['lane_id', 'event_id']).doNothing())
+    .execute()
 }
 
 async function shelve(tx: ControlTransaction, laneId: number, { shelved }: Settlement): Promise<void> {

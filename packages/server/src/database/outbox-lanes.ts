@@ -7,6 +7,9 @@ export interface OutboxLane {
   readonly id: number
   readonly name: string
   readonly isConfigured: boolean
+  /** DL-13. */
+  readonly confirmations: number
+  readonly isRetracting: boolean
 }
 
 /** The lanes of the named channels; those that do not exist yet are created without an address (IN-7). */
@@ -21,13 +24,19 @@ export async function findOrCreateLanes(
   const missing = names.filter((name) => !isAlive.has(name))
   for (const name of missing) await createLane(tx, projectId, name, nowMs)
   const lanes = missing.length === 0 ? known : await findLanes(tx, projectId, names)
-  return lanes.map(({ id, name, url }) => ({ id, name, isConfigured: url !== null }))
+  return lanes.map(({ id, name, url, confirmations, is_retracting }) => ({
+    id,
+    name,
+    isConfigured: url !== null,
+    confirmations,
+    isRetracting: is_retracting === 1,
+  }))
 }
 
 function findLanes(tx: ControlTransaction, projectId: number, names: readonly string[]) {
   return tx
     .selectFrom('webhook_lane')
-    .select(['id', 'name', 'url', 'deleted_at'])
+    .select(['id', 'name', 'url', 'deleted_at', 'confirmations', 'is_retracting'])
     .where('project_id', '=', projectId)
     .where('name', 'in', names)
     .orderBy('id')

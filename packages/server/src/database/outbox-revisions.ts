@@ -51,11 +51,21 @@ export async function rejectOlderRevisions(
         .where('is_superseded', '=', 0)
         .execute(),
     )
+    const held = byEventId(
+      await tx
+        .selectFrom('webhook_held_message')
+        .select(['event_id', 'version', 'hash'])
+        .where('lane_id', '=', laneId)
+        .where('event_id', 'in', ids)
+        .execute(),
+    )
     for (const revision of slice) {
-      const known = [waiting, sent, dead].map((revisions) => revisions.get(revision.eventId))
+      const known = [held, waiting, sent, dead].map((revisions) => revisions.get(revision.eventId))
       const isOlder = known.some((other) => other !== undefined && other.version > revision.version)
       const current =
-        waiting.get(revision.eventId) ?? (dead.has(revision.eventId) ? undefined : sent.get(revision.eventId))
+        held.get(revision.eventId) ??
+        waiting.get(revision.eventId) ??
+        (dead.has(revision.eventId) ? undefined : sent.get(revision.eventId))
       if (!isOlder && current?.hash !== revision.hash) accepted.push(revision)
     }
   }

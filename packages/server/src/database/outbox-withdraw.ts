@@ -1,6 +1,8 @@
 import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
+import { rewindHead } from './outbox-confirmations.ts'
 import { reserveSequence } from './outbox-lanes.ts'
+import { noteOrphans } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** Equal to no revision. */
@@ -24,12 +26,13 @@ export async function withdrawExports(
 ): Promise<number> {
   const lanes = await tx
     .selectFrom('webhook_lane')
-    .select('id')
+    .select(['id', 'is_retracting'])
     .where('project_id', '=', projectId)
     .orderBy('id')
     .execute()
   let count = 0
-  for (const { id } of lanes) {
+  await rewindHead(tx, { projectId, version, chain, aboveBlock })
+  for (const { id, is_retracting } of lanes) {
     await reserveSequence(tx, id, 0)
     const withdrawn = await tx
       .deleteFrom('webhook_message')
@@ -51,12 +54,20 @@ export async function withdrawExports(
       )
       .returning('event_id')
       .execute()
-    count += withdrawn.length
+    const held = await tx
+      .deleteFrom('webhook_held_message')
+      .where('lane_id', '=', id)
+      .where('version', '=', version)
+      .where('chain', '=', chain)
+      .where('block_number', '>', aboveBlock)
+      .executeTakeFirstOrThrow()
+    count += withdrawn.length + Number(held.numDeletedRows)
     await forgetSent(
       tx,
       id,
       withdrawn.map((row) => row.event_id),
     )
+    if (is_retracting === 1) await noteOrphans(tx, id, { version, chain, aboveBlock })
     await tx
       .deleteFrom('webhook_arrival')
       .where('lane_id', '=', id)

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
+import { holdMessages, releaseConfirmed } from './outbox-confirmations.ts'
 import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
 import { findOrCreateLanes, reserveSequence, type OutboxLane } from './outbox-lanes.ts'
+import { forgetOrphans } from './outbox-retractions.ts'
 import { rejectOlderRevisions, supersedeDead, upsertMessages, type Revision } from './outbox-revisions.ts'
 
 /** What limits the outbox. */
@@ -49,12 +51,16 @@ async function enqueueIntoLane(
   const identified = await assignEventIds(tx, lane.id, messages)
   const revisions = newestOfEach(identified).map((one, index) => revisionOf(one, firstSeq + index))
   const accepted = await rejectOlderRevisions(tx, lane.id, revisions)
-  await upsertMessages(tx, lane.id, accepted, nowMs)
-  await supersedeDead(
-    tx,
-    lane.id,
-    accepted.map((revision) => revision.eventId),
-  )
+  if (lane.isRetracting) await forgetOrphans(tx, lane.id, eventIdsOf(revisions))
+  if (lane.confirmations > 0) await holdMessages(tx, lane.id, accepted, nowMs)
+  else await upsertMessages(tx, lane.id, accepted, nowMs)
+  await supersedeDead(tx, lane.id, eventIdsOf(accepted))
+  // Blocks that the chain has left behind already need no waiting.
+  if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
+}
+
+function eventIdsOf(revisions: readonly Revision[]): readonly number[] {
+  return revisions.map(({ eventId }) => eventId)
 }
 
 /** One statement cannot touch a row twice; of several revisions in one call the last of the highest version counts. */

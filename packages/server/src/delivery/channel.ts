@@ -20,6 +20,9 @@ export const DEFAULT_LIMITS: ChannelLimits = {
   deadLetter: { ageMs: 24 * 3_600_000, attempts: 12 },
 }
 
+/** The most confirmations that a channel may ask for (DL-13). */
+export const MAX_CONFIRMATIONS = 100_000
+
 /**
  * Where a channel stands: `unconfigured` has no address yet (IN-7), `active` delivers, `failing` waits for its next
  * attempt after a failure, `paused` was stopped by its operator, `disabled` by an answer 410.

@@ -10,6 +10,8 @@ const message = (seq: number, enqueuedAt = 0): QueuedMessage => ({
   seq,
   eventId: seq,
   version: 1,
+  chain: '1',
+  blockNumber: 1,
   hash: `${seq}`,
   body: Buffer.from('{}'),
   enqueuedAt,

@@ -137,6 +137,7 @@ async function attempt(
     nextAttemptAt: settledAt + decision.waitMs,
     disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
     settledAt,
+    isRetracting: lane.isRetracting,
     isReleased: isLeaving(decision),
   }
   const isClaimStanding = await settlePersistently(dependencies, lane.claim, settlement, lease)

@@ -3,7 +3,7 @@
  * positions, recorded for ever, so an id depends on nothing but (channel, chain, block, position) (EV-1). Chunks
  * rather than one range, because a position may be as high as 2^40 while hardly any below it is used (EV-2).
  */
-const CHUNK_IDS = 64
+export const CHUNK_IDS = 64
 
 /** The chunk of positions that holds `position`, counted within its block. */
 export function chunkOfPosition(position: number): number {

@@ -29,6 +29,8 @@ export interface ClaimedLane extends Destination {
   readonly host: string
   readonly limits: ChannelLimits
   readonly agesFromAt: number
+  /** True remembers what is needed to retract a message later (DL-13). */
+  readonly isRetracting: boolean
   readonly state: LaneState
 }
 
@@ -37,6 +39,8 @@ export interface QueuedMessage {
   readonly seq: number
   readonly eventId: number
   readonly version: number
+  readonly chain: string
+  readonly blockNumber: number
   readonly hash: string
   readonly body: Uint8Array
   readonly enqueuedAt: number
@@ -61,6 +65,8 @@ export interface Settlement {
   readonly attempts: number
   readonly disabledReason: string | null
   readonly settledAt: number
+  /** True remembers what is needed to retract what is acknowledged (DL-13). */
+  readonly isRetracting: boolean
   /** True gives the lease back with it. */
   readonly isReleased: boolean
 }

@@ -4,6 +4,7 @@ import { checkHeaders, checkLimits, checkUrl, type DestinationGuard } from './ch
 import { checkTls } from './check-tls.ts'
 import {
   DEFAULT_LIMITS,
+  MAX_CONFIRMATIONS,
   SYSTEM_TLS,
   type Channel,
   type ChannelChange,
@@ -151,8 +152,6 @@ function withTls(before: ChannelTls, wish: NonNullable<ChannelWish['tls']>): Cha
     clientKey: part('clientKey'),
   }
 }
-
-const MAX_CONFIRMATIONS = 100_000
 
 function checkConfirmations(confirmations: number): void {
   if (Number.isInteger(confirmations) && confirmations >= 0 && confirmations <= MAX_CONFIRMATIONS) return

@@ -1,0 +1,167 @@
+import type { ChainHead } from '../delivery/chain-head.ts'
+import type { ControlTransaction } from './database.ts'
+import { lockingRows } from './lane-store-locks.ts'
+import { reserveSequence } from './outbox-lanes.ts'
+import { retractOrphans } from './outbox-retractions.ts'
+import { upsertMessages, type Revision } from './outbox-revisions.ts'
+import { slicesOf } from './outbox-slices.ts'
+
+/** The processor version whose blocks are meant. */
+interface HeadsOf {
+  readonly projectId: number
+  readonly version: number
+}
+
+/**
+ * Notes how far the chains have come, and does what waited for that: confirmed messages join their queues, orphans are
+ * retracted (DL-13). Costs one look-up in a project without such channels.
+ */
+export async function advanceHeads(
+  tx: ControlTransaction,
+  { projectId, version }: HeadsOf,
+  heads: readonly ChainHead[],
+  nowMs: number,
+): Promise<void> {
+  const lanes = await tx
+    .selectFrom('webhook_lane')
+    .select(['id', 'confirmations', 'is_retracting'])
+    .where('project_id', '=', projectId)
+    .where((eb) => eb.or([eb('confirmations', '>', 0), eb('is_retracting', '=', 1)]))
+    .orderBy('id')
+    .execute()
+  if (lanes.length === 0 || heads.length === 0) return
+  for (const slice of slicesOf(heads)) {
+    await tx
+      .insertInto('webhook_chain_head')
+      .values(
+        slice.map(({ chain, blockNumber }) => ({
+          project_id: projectId,
+          version,
+          chain,
+          block_number: blockNumber,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'version', 'chain'])
+          .doUpdateSet((eb) => ({ block_number: eb.ref('excluded.block_number') }))
+          .whereRef('webhook_chain_head.block_number', '<', 'excluded.block_number'),
+      )
+      .execute()
+  }
+  for (const lane of lanes) {
+    if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
+    if (lane.is_retracting === 1) await retractOrphans(tx, lane.id, nowMs)
+  }
+}
+
+/** After a rollback the chain has come only so far. */
+export async function rewindHead(
+  tx: ControlTransaction,
+  {
+    projectId,
+    version,
+    chain,
+    aboveBlock,
+  }: HeadsOf & { readonly chain: string; readonly aboveBlock: number },
+): Promise<void> {
+  await tx
+    .updateTable('webhook_chain_head')
+    .set({ block_number: aboveBlock })
+    .where('project_id', '=', projectId)
+    .where('version', '=', version)
+    .where('chain', '=', chain)
+    .where('block_number', '>', aboveBlock)
+    .execute()
+}
+
+/** Keeps revisions back until their blocks are deep enough; an older one that waits in the queue gives way (DL-8, DL-13). */
+export async function holdMessages(
+  tx: ControlTransaction,
+  laneId: number,
+  revisions: readonly Revision[],
+  nowMs: number,
+): Promise<void> {
+  for (const slice of slicesOf(revisions)) {
+    const eventIds = slice.map(({ eventId }) => eventId)
+    const waiting = tx
+      .selectFrom('webhook_message')
+      .select('seq')
+      .where('lane_id', '=', laneId)
+      .where('event_id', 'in', eventIds)
+      .orderBy('seq')
+    await tx
+      .deleteFrom('webhook_message')
+      .where('lane_id', '=', laneId)
+      .where('seq', 'in', lockingRows(tx, waiting))
+      .execute()
+    await tx
+      .deleteFrom('webhook_held_message')
+      .where('lane_id', '=', laneId)
+      .where('event_id', 'in', eventIds)
+      .execute()
+    await tx
+      .insertInto('webhook_held_message')
+      .values(
+        slice.map((revision) => ({
+          lane_id: laneId,
+          event_id: revision.eventId,
+          version: revision.version,
+          chain: revision.chain,
+          block_number: revision.blockNumber,
+          seq: revision.seq,
+          hash: revision.hash,
+          body: revision.body,
+          held_at: nowMs,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Moves the held messages of a lane whose blocks are deep enough by now into its queue, in order of arrival. */
+export async function releaseConfirmed(tx: ControlTransaction, laneId: number, nowMs: number): Promise<void> {
+  await reserveSequence(tx, laneId, 0)
+  const confirmed = await tx
+    .selectFrom('webhook_held_message as held')
+    .innerJoin('webhook_lane as lane', 'lane.id', 'held.lane_id')
+    .leftJoin('webhook_chain_head as head', (join) =>
+      join
+        .onRef('head.project_id', '=', 'lane.project_id')
+        .onRef('head.version', '=', 'held.version')
+        .onRef('head.chain', '=', 'held.chain'),
+    )
+    .selectAll('held')
+    .where('held.lane_id', '=', laneId)
+    .where((eb) =>
+      eb.or([
+        eb('lane.confirmations', '=', 0),
+        eb('head.block_number', '>=', eb('held.block_number', '+', eb.ref('lane.confirmations'))),
+      ]),
+    )
+    .orderBy('held.seq')
+    .execute()
+  if (confirmed.length === 0) return
+  for (const slice of slicesOf(confirmed)) {
+    await tx
+      .deleteFrom('webhook_held_message')
+      .where('lane_id', '=', laneId)
+      .where(
+        'event_id',
+        'in',
+        slice.map((row) => row.event_id),
+      )
+      .execute()
+  }
+  const firstSeq = await reserveSequence(tx, laneId, confirmed.length)
+  const revisions = confirmed.map((row, index) => ({
+    seq: firstSeq + index,
+    eventId: row.event_id,
+    version: row.version,
+    hash: row.hash,
+    chain: row.chain,
+    blockNumber: row.block_number,
+    body: row.body,
+  }))
+  await upsertMessages(tx, laneId, revisions, nowMs)
+}
