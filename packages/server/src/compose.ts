@@ -1,22 +1,30 @@
 import { setTimeout } from 'node:timers/promises'
+import { createAnalytics, type Analytics } from './analytics/analytics.ts'
 import { createCursorCodec } from './analytics/cursor.ts'
-import { createRunSql } from './analytics/run-sql.ts'
+import { createClaims } from './cache/claims.ts'
+import { createDataVersions } from './cache/data-versions.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
 import { createMetricCatalog } from './clickhouse/metric-catalog.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
 import { createSqlEngine } from './clickhouse/sql-engine.ts'
+import type { SqlLimits } from './analytics/sql-limits.ts'
 import type { Config } from './config.ts'
+import { createAlertStore } from './database/alert-store.ts'
 import { createAttemptStore } from './database/attempt-store.ts'
 import { createBatchStore } from './database/batch-store.ts'
 import { createChannelStore } from './database/channel-store.ts'
+import { createDataVersionStore } from './database/data-version-store.ts'
 import type { ControlDatabase } from './database/database.ts'
 import { expireDelivery } from './database/dead-letter-expiry.ts'
 import { createDeadLetterStore } from './database/dead-letter-store.ts'
+import { createFlightStore } from './database/flight-store.ts'
+import { createExecutionStore } from './database/execution-store.ts'
 import { createKeyStore } from './database/key-store.ts'
 import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
+import { advanceHeads } from './database/outbox-confirmations.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createResultStore } from './database/result-store.ts'
 import { createSavedQueryStore } from './database/saved-query-store.ts'
@@ -53,6 +61,7 @@ import { createRunRangeQuery } from './metrics/run-range-query.ts'
 import type { Clock } from './platform/clock.ts'
 import { randomId } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { createDeliveryChores } from './processes/delivery-chores.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './processes/delivery-worker.ts'
 import type { Chore } from './processes/housekeeper.ts'
 import { createAccess, type Access } from './projects/access.ts'
@@ -81,6 +90,7 @@ export interface Composition {
   readonly sessions: ConsoleSessions
   readonly routes: readonly AnyRoute[]
   readonly ingest: Ingest
+  readonly analytics: Analytics
   readonly cache: RunningResultCache
   readonly worker: DeliveryWorker
   readonly endpoint: WebhookEndpoint
@@ -93,6 +103,9 @@ const DAY_MS = 86_400_000
 /** How long a repeated batch id is recognised (IN-2). */
 const BATCH_MEMORY_MS = 30 * DAY_MS
 const LEASE_MS = 15_000
+/** How late a change of data made by another instance is seen, and a second look where there is no other. */
+const DATA_VERSION_SHARED_MS = 100
+const DATA_VERSION_SOLE_MS = 5000
 /** The deadline of a receiver (interface, section 8). */
 const ACKNOWLEDGE_WITHIN_MS = 5000
 
@@ -144,10 +157,16 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       endpoint,
       clock,
       random: Math.random,
+      sleep: (ms) => setTimeout(ms),
       leaseMs: LEASE_MS,
       timeoutMs: ACKNOWLEDGE_WITHIN_MS,
     },
-    { owner: instance, concurrency: config.webhookConcurrency, log },
+    {
+      owner: instance,
+      concurrency: config.webhookConcurrency,
+      hostConcurrency: config.webhookHostConcurrency,
+      log,
+    },
   )
   // Without the role, this process only enqueues; the workers find it in their next sweep.
   const wake = config.roles.includes('worker') ? worker.wake : () => undefined
@@ -158,10 +177,19 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     createSecret: createWebhookSecret,
     wake,
   })
+  const attempts = createAttemptStore(db)
+  const letters = createDeadLetterStore(db)
+  const testChannel = createTestChannel({
+    store: channelStore,
+    attempts,
+    endpoint,
+    clock,
+    timeoutMs: ACKNOWLEDGE_WITHIN_MS,
+  })
 
   const ingest = createIngest({
     facts: factStore,
-    batches: createBatchStore(db, { enqueueExports, withdrawExports }),
+    batches: createBatchStore(db, { enqueueExports, advanceHeads, withdrawExports }, dataVersions.noteChanged),
     versions: projects,
     instance,
     isSoleInstance,
@@ -173,17 +201,17 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     sleep: (ms) => setTimeout(ms),
   })
   const runRangeQuery = createRunRangeQuery({ source: createSeriesSource(facts), cache, clock })
-  const runSql = createRunSql({
+  const analytics = createAnalytics({
     engine: createSqlEngine(facts),
     spool: createSqlSpool(db),
+    executionStore: createExecutionStore(db),
+    queries: createSavedQueryStore(db),
     cursors: createCursorCodec(engines.cursorSecret),
     cache,
     clock,
-    limits: {
-      timeoutMs: config.sqlTimeoutSeconds * 1000,
-      memoryBytesMax: config.sqlMemoryBytes,
-      resultBytesMax: config.sqlResultBytes,
-    },
+    instance,
+    limits: sqlLimits(config),
+    sleep: (ms) => setTimeout(ms),
   })
 
   return {
@@ -191,6 +219,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     keys,
     sessions,
     ingest,
+    analytics,
     cache,
     worker,
     endpoint,
@@ -213,17 +242,40 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...sessionRoutes({ sessions, keys, projects }),
       ...channelsRoutes(channels),
       ...channelRoutes(channels),
-      attemptsRoute(channels, createAttemptStore(db)),
-      deadLettersRoute(createDeadLetterStore(db), clock),
+      ...channelOperationsRoutes(channels, testChannel),
+      attemptsRoute(channels, attempts),
+      deadLettersRoute(letters, clock),
+      ...deadLetterOperationsRoutes({ channels, letters, clock }),
     ],
     chores: [
-      {
-        name: 'expire delivery history',
-        everyMs: MINUTE_MS,
-        run: (signal) => expireDelivery(db, clock.now(), signal),
-      },
+      ...createDeliveryChores({
+        letters,
+        alerts: createAlertStore(db),
+        expire: (signal) => expireDelivery(db, clock.now(), signal),
+        clock,
+        wake,
+        log,
+      }),
       { name: 'expire batch ids', everyMs: 10 * MINUTE_MS, run: () => ingest.expire(BATCH_MEMORY_MS) },
+      { name: 'expire SQL results', everyMs: MINUTE_MS, run: analytics.expire },
       { name: 'recover ingest', everyMs: MINUTE_MS, run: () => ingest.recover().then(() => 0) },
     ],
+  }
+}
+
+/** Some sessions of the embedded engine stay free of SQL: ingest and metrics need them, and so does the check of a statement. */
+function sqlLimits(config: Config): Partial<SqlLimits> {
+  const runningMax =
+    config.clickhouseUrl === '' ? Math.max(1, config.engineSessions - 3) : config.sqlConcurrency * 8
+  return {
+    timeoutMs: config.sqlTimeoutSeconds * 1000,
+    memoryBytesMax: config.sqlMemoryBytes,
+    rowsReadMax: config.sqlRowsRead,
+    resultBytesMax: config.sqlResultBytes,
+    projectBytesMax: config.sqlProjectBytes,
+    totalBytesMax: config.sqlTotalBytes,
+    runningMax,
+    projectRunningMax: Math.min(config.sqlConcurrency, Math.max(1, runningMax - 1)),
+    projectQueueMax: config.sqlQueue,
   }
 }

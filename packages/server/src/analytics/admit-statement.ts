@@ -2,6 +2,7 @@ import { invalidArgument } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { checkSyntaxTree } from './check-syntax-tree.ts'
 import type { SqlEngine, SqlParameters } from './sql-engine.ts'
+import { CATALOGUE_SCOPE, scopeOfStatement, type StatementScope } from './statement-scope.ts'
 import { readSyntaxTree, type SyntaxNode } from './syntax-tree.ts'
 
 /** A statement that may run. */
@@ -13,6 +14,8 @@ export interface AdmittedStatement {
   readonly isWrapped: boolean
   /** Its rows speak of the engine's insides. */
   readonly isExplain: boolean
+  /** What its answer depends on (CA-6). */
+  readonly scope: StatementScope
 }
 
 const CHARACTERS_MAX = 200_000
@@ -43,7 +46,9 @@ export async function admitStatement(
   if (CATALOGUE_STATEMENT.test(sql.trimStart())) return admitCatalogueStatement(engine, sql)
   const { tree, canonical } = await engine.parseWrapped(sql, parameters)
   checkNames(canonical)
-  return { sql, canonical, isWrapped: true, ...checkSyntaxTree(readTree(tree), functions) }
+  const root = readTree(tree)
+  const checked = checkSyntaxTree(root, functions)
+  return { sql, canonical, isWrapped: true, ...checked, scope: scopeOfStatement(root) }
 }
 
 async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<AdmittedStatement> {
@@ -53,7 +58,7 @@ async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<
       'sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed',
     )
   }
-  return { sql: canonical, canonical, isWrapped: false, isExplain: false }
+  return { sql: canonical, canonical, isWrapped: false, isExplain: false, scope: CATALOGUE_SCOPE }
 }
 
 function readTree(lines: readonly string[]): SyntaxNode {

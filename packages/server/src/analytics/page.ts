@@ -1,13 +1,12 @@
-import { ServiceError } from '../platform/errors.ts'
 import type { Column } from './columns.ts'
-import type { Spool } from './spool.ts'
-import { unpackChunk } from './spool-chunk.ts'
+import type { RowBatch } from './encode-rows.ts'
 
 /** Part of a result, and where the rest of it is. */
 export interface Page {
   readonly columns: readonly Column[]
-  /** Each row is an object with a member for every column. */
-  readonly rows: readonly unknown[]
+  /** JSON text: objects with a member for every column, with commas between them. */
+  readonly rows: string
+  readonly rowCount: number
   /** Epoch milliseconds of the execution. */
   readonly generatedAt: number
   /** Null when these are the last rows. */
@@ -20,58 +19,45 @@ export interface PageLimit {
   readonly bytes: number
 }
 
+const SEPARATOR_BYTES = 2
+
 /** Collects rows until a page is full. */
 export class PageFill {
-  readonly rows: string[] = []
+  rowCount = 0
+  isFull = false
   readonly #limit: PageLimit
+  readonly #parts: Buffer[] = []
   #bytes = 0
 
   constructor(limit: PageLimit) {
     this.#limit = limit
   }
 
-  /** Takes a row unless the page is full; false when it is. */
-  take(row: string): boolean {
-    const bytes = this.#bytes + Buffer.byteLength(row)
-    const isFull = this.rows.length >= this.#limit.rows || (this.rows.length > 0 && bytes > this.#limit.bytes)
-    if (isFull) return false
-    this.#bytes = bytes
-    this.rows.push(row)
-    return true
+  /** How many rows it still takes, by their number alone. */
+  get room(): number {
+    return this.isFull ? 0 : this.#limit.rows - this.rowCount
   }
 
-  /** The rows taken, as values. */
-  values(): readonly unknown[] {
-    return this.rows.map((row) => JSON.parse(row) as unknown)
+  /** Takes rows from the front of a batch until the page is full; returns how many. */
+  take({ bytes, ends }: RowBatch): number {
+    let taken = 0
+    let end = 0
+    for (const next of ends) {
+      const isOver = this.rowCount > 0 && this.#bytes + next - end > this.#limit.bytes
+      this.isFull ||= this.rowCount >= this.#limit.rows || isOver
+      if (this.isFull) break
+      this.#bytes += next - end
+      this.rowCount++
+      taken++
+      end = next
+    }
+    if (end > 0) this.#parts.push(bytes.subarray(0, end))
+    return taken
   }
-}
 
-/** Reads a page of a kept result. Throws `not_found` when it has expired (CU-2). */
-export async function readPage(
-  spool: Spool,
-  at: { readonly resultId: string; readonly projectId: number; readonly firstRow: number },
-  limit: PageLimit,
-  now: number,
-): Promise<Page> {
-  const result = await spool.use(at.resultId, at.projectId, now)
-  if (!result) throw expired()
-  const fill = new PageFill(limit)
-  let isFull = false
-  while (!isFull && at.firstRow + fill.rows.length < result.rowCount) {
-    const row = at.firstRow + fill.rows.length
-    const chunk = await spool.chunkAt(at.resultId, row)
-    if (!chunk) throw expired()
-    isFull = (await unpackChunk(chunk, row)).some((text) => !fill.take(text))
+  /** The rows taken. */
+  text(): string {
+    const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
+    return whole?.toString('utf8', 0, Math.max(0, whole.length - SEPARATOR_BYTES)) ?? ''
   }
-  const nextRow = at.firstRow + fill.rows.length
-  return {
-    columns: result.columns,
-    rows: fill.values(),
-    generatedAt: result.generatedAt,
-    next: nextRow < result.rowCount ? { resultId: at.resultId, firstRow: nextRow } : null,
-  }
-}
-
-function expired(): ServiceError {
-  return new ServiceError('not_found', 'cursor has expired; start again with sqlQuery')
 }

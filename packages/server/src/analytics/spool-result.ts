@@ -1,128 +1,96 @@
 import { ServiceError } from '../platform/errors.ts'
-import { readColumns, type Column } from './columns.ts'
+import { readColumns } from './columns.ts'
+import { createRowEncoder, type RowBatch } from './encode-rows.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
-import { createRowReader } from './read-row.ts'
-import type { Spool } from './spool.ts'
-import { packChunk } from './spool-chunk.ts'
+import type { ResultFailure, Spool } from './spool.ts'
+import { createSpoolWriter, type SpoolLimits, type SpoolWriter } from './spool-writer.ts'
 import type { RowStream } from './sql-engine.ts'
 
-/** Bounds of what is kept (CU-3). Bytes are JSON text for one result, and compressed for the sums. */
-export interface SpoolLimits {
-  readonly resultBytesMax: number
-  readonly projectBytesMax: number
-  readonly totalBytesMax: number
+/** A result on its way: its first page is there before its end. */
+export interface RunningResult {
+  readonly page: Promise<Page>
+  /** Resolves when every row is kept that has to be. */
+  readonly done: Promise<void>
 }
 
-/** A result on its way into the spool. */
-interface Target {
+/** How a result is kept. */
+export interface SpoolTarget {
   readonly spool: Spool
   readonly resultId: string
   readonly projectId: number
-  readonly generatedAt: number
+  now(): number
   readonly limits: SpoolLimits
+  /** Keep it though it fits into its first page. */
+  readonly isAlwaysKept: boolean
+  /** Changes the text of a row before it is seen by anybody. */
+  readonly clean?: (text: string) => string
 }
 
-const CHUNK_ROWS = 5000
-const CHUNK_CHARACTERS = 1_000_000
+const BEAT_EVERY_MS = 5000
 
 /**
- * Reads a result to its end, so that an answer is whole or an error (ER-4), and gives back its first page. A result
- * that fits is not kept; of a longer one every row is, the first page's too.
+ * Reads a result to its end. The first page is answered as soon as it is full; of a result longer than that every row
+ * is kept, the first page's too. One that fits is an answer when it is whole, and is not kept.
  */
-export async function spoolResult(
+export function spoolResult(stream: RowStream, limit: PageLimit, target: SpoolTarget): RunningResult {
+  const page = Promise.withResolvers<Page>()
+  const done = readAll(stream, limit, target, page.resolve)
+  // Whoever waits for either hears of it.
+  done.catch(page.reject)
+  page.promise.catch(() => undefined)
+  return { page: page.promise, done }
+}
+
+async function readAll(
   stream: RowStream,
   limit: PageLimit,
-  target: Target,
-  clean: (text: string) => string,
-): Promise<Page> {
+  target: SpoolTarget,
+  answer: (page: Page) => void,
+): Promise<void> {
+  const { spool, resultId, projectId } = target
+  const generatedAt = target.now()
   const { columns, types } = readColumns(stream.names, stream.types)
-  const readRow = createRowReader(types)
-  const toText = createRowWriter(columns)
-  const first = new PageFill(limit)
+  const encode = createRowEncoder(columns, types, target.clean)
+  const fill = new PageFill(limit)
+  const early: RowBatch[] = []
   let writer: SpoolWriter | null = null
+  let beat: NodeJS.Timeout | undefined
+
+  async function begin(): Promise<SpoolWriter> {
+    await spool.begin({ id: resultId, projectId, columns, generatedAt })
+    beat = setInterval(() => void spool.beat(resultId, target.now()).catch(() => undefined), BEAT_EVERY_MS)
+    return createSpoolWriter(spool, target)
+  }
+
+  const answerWith = (next: Page['next']): void => {
+    answer({ columns, rows: fill.text(), rowCount: fill.rowCount, generatedAt, next })
+  }
+
   try {
+    if (target.isAlwaysKept) writer = await begin()
     for await (const lines of stream.lines) {
-      for (const line of lines) {
-        const row = clean(toText(readRow(line)))
-        if (!writer && first.take(row)) continue
-        if (!writer) {
-          await target.spool.begin({
-            id: target.resultId,
-            projectId: target.projectId,
-            columns,
-            generatedAt: target.generatedAt,
-          })
-          writer = createSpoolWriter(target)
-          for (const early of first.rows) await writer.write(early)
-        }
-        await writer.write(row)
+      const batch = encode(lines)
+      const isOver = !fill.isFull && fill.take(batch) < batch.ends.length
+      if (isOver && !writer) {
+        writer = await begin()
+        for (const each of early.splice(0)) await writer.write(each)
       }
+      if (isOver) answerWith({ resultId, firstRow: fill.rowCount })
+      if (writer) await writer.write(batch)
+      else early.push(batch)
     }
     await writer?.finish()
+    if (!fill.isFull) answerWith(null)
   } catch (error) {
-    if (writer) await target.spool.drop(target.resultId)
+    if (writer) await spool.fail(resultId, failureOf(error))
     throw error
-  }
-  const { generatedAt, resultId } = target
-  const next = writer ? { resultId, firstRow: first.rows.length } : null
-  return { columns, rows: first.values(), generatedAt, next }
-}
-
-/** Writes rows as the JSON text of objects. The names are written once, as most of the time goes into this. */
-function createRowWriter(columns: readonly Column[]): (values: readonly unknown[]) => string {
-  const openings = columns.map(({ name }, n) => `${n === 0 ? '{' : ','}${JSON.stringify(name)}:`)
-  return (values) => {
-    let text = ''
-    for (const [n, opening] of openings.entries()) text += opening + JSON.stringify(values[n] ?? null)
-    return text === '' ? '{}' : `${text}}`
+  } finally {
+    clearInterval(beat)
   }
 }
 
-interface SpoolWriter {
-  write(row: string): Promise<void>
-  finish(): Promise<void>
-}
-
-function createSpoolWriter({ spool, resultId, projectId, limits }: Target): SpoolWriter {
-  let waiting: string[] = []
-  let waitingCharacters = 0
-  let rowCount = 0
-  let resultBytes = 0
-
-  async function flush(): Promise<void> {
-    if (waiting.length === 0) return
-    const rows = waiting
-    waiting = []
-    waitingCharacters = 0
-    await spool.append(resultId, await packChunk(rowCount - rows.length, rows))
-    const { projectBytes, totalBytes } = await spool.usage(projectId)
-    if (projectBytes > limits.projectBytesMax) {
-      throw tooLarge('the kept results of this project', limits.projectBytesMax)
-    }
-    if (totalBytes > limits.totalBytesMax)
-      throw tooLarge('the kept results of this service', limits.totalBytesMax)
-  }
-
-  return {
-    async write(row) {
-      waiting.push(row)
-      waitingCharacters += row.length
-      rowCount++
-      resultBytes += Buffer.byteLength(row)
-      if (resultBytes > limits.resultBytesMax) throw tooLarge('the result', limits.resultBytesMax)
-      if (waiting.length >= CHUNK_ROWS || waitingCharacters >= CHUNK_CHARACTERS) await flush()
-    },
-    async finish() {
-      await flush()
-      await spool.finish(resultId, rowCount)
-    },
-  }
-}
-
-function tooLarge(what: string, bytesMax: number): ServiceError {
-  return new ServiceError(
-    'resource_exhausted',
-    `${what} would take more than ${bytesMax} bytes; select fewer rows or columns, or add a LIMIT`,
-    { retryAfterSeconds: 60 },
-  )
+/** What later pages say of it. */
+export function failureOf(error: unknown): ResultFailure {
+  if (error instanceof ServiceError) return { code: error.code, message: error.message }
+  return { code: 'internal', message: 'the service failed while it read the result' }
 }

@@ -53,6 +53,20 @@ export interface SqlEngine {
   executeWrapped(sql: string, run: Execution): Promise<RowStream>
   /** Runs an admitted statement as it is. */
   execute(sql: string, run: Execution): Promise<RowStream>
+  /** Runs a wrapped statement and gives the bytes of one of the engine's own formats. */
+  export(sql: string, run: Execution, format: BinaryFormat): Promise<AsyncIterable<Uint8Array>>
+  /** The tables that a version's statements see. */
+  tables(scope: SqlScope): Promise<readonly EngineTable[]>
+}
+
+/** Formats whose bytes the engine itself writes. */
+export type BinaryFormat = 'arrow' | 'parquet'
+
+/** A table, and its columns in order. */
+export interface EngineTable {
+  readonly name: string
+  readonly kind: 'EVENT' | 'METRICS' | 'ENTITY'
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
 /** One run of a statement. */

@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { Execution, RowStream, SqlEngine, SqlParameters } from '../analytics/sql-engine.ts'
+import type {
+  BinaryFormat,
+  EngineTable,
+  Execution,
+  RowStream,
+  SqlEngine,
+  SqlParameters,
+} from '../analytics/sql-engine.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
@@ -26,6 +33,9 @@ const OUTPUT = {
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 0,
   output_format_json_named_tuples_as_objects: 1,
+  output_format_json_escape_forward_slashes: 0,
+  output_format_parquet_string_as_string: 1,
+  output_format_arrow_string_as_string: 1,
   max_block_size: 16_384,
 } as const
 
@@ -48,11 +58,12 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
     return name
   }
 
-  async function run(
+  async function open(
     sql: string,
+    format: string,
     { scope, parameters, limits, isExplain, signal }: Execution,
-  ): Promise<RowStream> {
-    const stream = await engine.stream(sql, 'JSONCompactEachRowWithNamesAndTypes', {
+  ): Promise<Readable> {
+    return engine.stream(sql, format, {
       database: await databaseOf(scope),
       parameters,
       signal,
@@ -65,7 +76,10 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
         max_rows_to_read: limits.rowsReadMax,
       },
     })
-    return toRowStream(stream)
+  }
+
+  async function run(sql: string, execution: Execution): Promise<RowStream> {
+    return toRowStream(await open(sql, 'JSONCompactEachRowWithNamesAndTypes', execution))
   }
 
   async function canonical(sql: string): Promise<string> {
@@ -118,7 +132,36 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
     },
     executeWrapped: (sql, execution) => inPlace(WRAPPER.length, () => run(wrap(sql), execution)),
     execute: run,
+    export: (sql, execution, format) =>
+      inPlace(WRAPPER.length, () => open(wrap(sql), BINARY_FORMATS[format], execution)),
+    tables: async (scope) => {
+      const database = await databaseOf(scope)
+      const options = { parameters: { database } }
+      const views = await engine.rows<{ name: string; source: string }>(
+        'select name, as_select as source from system.tables where database = {database:String} order by name',
+        options,
+      )
+      const columns = await engine.rows<{ table: string; name: string; type: string }>(
+        'select table, name, type from system.columns where database = {database:String} order by table, position',
+        options,
+      )
+      const byTable = Map.groupBy(columns, ({ table }) => table)
+      return views.map(({ name, source }) => ({
+        name,
+        kind: kindOf(source),
+        columns: (byTable.get(name) ?? []).map((column) => ({ name: column.name, type: column.type })),
+      }))
+    },
   }
+}
+
+const BINARY_FORMATS: Readonly<Record<BinaryFormat, string>> = { arrow: 'ArrowStream', parquet: 'Parquet' }
+
+/** What a view shows, by the table that it reads. */
+function kindOf(source: string): EngineTable['kind'] {
+  const table = /_facts`?\.`?(event_|entity_|points)/.exec(source)?.[1]
+  if (table === 'entity_') return 'ENTITY'
+  return table === 'points' ? 'METRICS' : 'EVENT'
 }
 
 /** The line break before the parenthesis ends a comment that the statement may end with. */

@@ -1,5 +1,5 @@
 import type { Column } from '../analytics/columns.ts'
-import type { Spool } from '../analytics/spool.ts'
+import type { ResultFailure, Spool } from '../analytics/spool.ts'
 import type { ControlDatabase } from './database.ts'
 
 /** Results are marked as used at most this often: reading pages should not write. */
@@ -30,6 +30,8 @@ export function createSqlSpool(db: ControlDatabase): Spool {
           row_count: null,
           generated_at: generatedAt,
           used_at: generatedAt,
+          failure: null,
+          written_at: generatedAt,
         })
         .execute()
     },
@@ -58,6 +60,19 @@ export function createSqlSpool(db: ControlDatabase): Spool {
       await db.updateTable('sql_result').set({ row_count: rowCount }).where('id', '=', resultId).execute()
     },
 
+    beat: async (resultId, now) => {
+      await db.updateTable('sql_result').set({ written_at: now }).where('id', '=', resultId).execute()
+    },
+
+    fail: async (resultId, failure) => {
+      await db
+        .updateTable('sql_result')
+        .set({ failure: JSON.stringify(failure) })
+        .where('id', '=', resultId)
+        .execute()
+      await db.deleteFrom('sql_result_chunk').where('result_id', '=', resultId).execute()
+    },
+
     drop,
 
     use: async (resultId, projectId, now) => {
@@ -66,7 +81,6 @@ export function createSqlSpool(db: ControlDatabase): Spool {
         .selectAll()
         .where('id', '=', resultId)
         .where('project_id', '=', projectId)
-        .where('row_count', 'is not', null)
         .executeTakeFirst()
       if (!row) return null
       if (now - row.used_at >= TOUCH_EVERY_MS) {
@@ -76,8 +90,10 @@ export function createSqlSpool(db: ControlDatabase): Spool {
         id: row.id,
         projectId: row.project_id,
         columns: JSON.parse(row.columns) as readonly Column[],
-        rowCount: row.row_count ?? 0,
+        rowCount: row.row_count,
+        failure: row.failure === null ? null : (JSON.parse(row.failure) as ResultFailure),
         generatedAt: row.generated_at,
+        writtenAt: row.written_at ?? row.generated_at,
       }
     },
 
@@ -101,10 +117,11 @@ export function createSqlSpool(db: ControlDatabase): Spool {
 
     expire: async (usedBefore) => {
       // A use is written down to the minute, so a result may have been used up to that much later than it says.
-      await db
+      const deleted = await db
         .deleteFrom('sql_result')
         .where('used_at', '<', usedBefore - TOUCH_EVERY_MS)
-        .execute()
+        .executeTakeFirst()
+      return Number(deleted.numDeletedRows)
     },
   }
 }

@@ -45,6 +45,7 @@ export async function serve(config: Config): Promise<RunningService> {
     const supplied = config.administratorKey === '' ? undefined : config.administratorKey
     const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     await parts.ingest.recover()
+    await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))
     let address = ''
     if (config.roles.includes('api')) {
@@ -63,6 +64,7 @@ export async function serve(config: Config): Promise<RunningService> {
 function startBackground(config: Config, parts: Composition, log: Logger): readonly Phase[] {
   const phases: Phase[] = [
     { name: 'store what was accepted', timeoutMs: DRAIN_MS, run: parts.ingest.stop },
+    { name: 'end SQL statements', timeoutMs: DRAIN_MS, run: parts.analytics.stop },
     { name: 'settle the cache', timeoutMs: DRAIN_MS, run: parts.cache.settled },
   ]
   if (config.roles.includes('housekeeper')) {

@@ -105,14 +105,15 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
 
   it('expires a result an hour after its last use and says so (CU-2)', async () => {
     const { cursor } = await sql.run({ sql: 'select id from Transfer', pageSize: 10 })
+    await sql.analytics.settled()
     clock.advance(HOUR_MS - 1000)
     await sql.run({ cursor })
-    await sql.run({ sql: 'select 1' })
+    await sql.analytics.expire()
     clock.advance(HOUR_MS - 1000)
-    await sql.run({ sql: 'select 1' })
+    await sql.analytics.expire()
     await sql.run({ cursor })
     clock.advance(2 * HOUR_MS)
-    await sql.run({ sql: 'select 1' })
+    expect(await sql.analytics.expire()).toBe(1)
     const error = await failure(sql.run({ cursor }))
     expect(error.code).toBe('not_found')
     expect(error.message).toContain('start again')
@@ -152,19 +153,44 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     expect((await sql.run({ cursor: again.cursor })).page.rows).toHaveLength(400)
   })
 
-  it('keeps nothing of a result that fails or grows over a limit on its way (ER-4, CU-3)', async () => {
-    const broken = sql.run({ sql: 'select throwIf(number = 300000) from numbers(1000000)', pageSize: 10 })
-    expect((await failure(broken)).code).toBe('invalid_argument')
+  it('answers the first page before the rest is there, and says in a later one why it ended (ER-4)', async () => {
+    const sql_ = 'select throwIf(number = 900000) as ok from numbers(1000000)'
+    const first = await sql.run({ sql: sql_, pageSize: 10 })
+    expect(first.page.rows).toHaveLength(10)
+    const error = await failure(sql.run({ cursor: first.cursor }).then(readOn))
+    expect([error.code, error.message]).toEqual([
+      'invalid_argument',
+      expect.stringContaining('ended before these rows'),
+    ])
+    expect(await database.db.selectFrom('sql_result_chunk').select('result_id').execute()).toEqual([])
+    expect((await failure(sql.run({ sql: sql_, pageSize: 1_000_000 }))).code).toBe('invalid_argument')
+
+    async function readOn({ cursor }: { cursor: string }): Promise<void> {
+      for (let next = cursor; next !== '';) ({ cursor: next } = await sql.run({ cursor: next }))
+    }
+  })
+
+  it('ends a result that grows over a limit, and names the limit (CU-3)', async () => {
     const tight = await createSqlFixture(test.engine, database, own, {
       clock,
       limits: { projectBytesMax: 1000 },
     })
-    const error = await failure(
-      tight.run({ sql: 'select generateUUIDv4() as id from Transfer', pageSize: 10 }),
-    )
+    const { cursor } = await tight.run({
+      sql: 'select generateUUIDv4() as id from Transfer',
+      pageSize: 10,
+    })
+    const error = await failure(tight.run({ cursor }))
     expect(error.code).toBe('resource_exhausted')
     expect(error.message).toContain('1000 bytes')
-    expect(await countKept()).toBe(0)
+  })
+
+  it('says of a result whose writer is gone that it was interrupted', async () => {
+    const { cursor } = await sql.run({ sql: 'select id from Transfer', pageSize: 10 })
+    await sql.analytics.settled()
+    await database.db.updateTable('sql_result').set({ row_count: null }).execute()
+    await database.db.deleteFrom('sql_result_chunk').execute()
+    clock.advance(61_000)
+    expect((await failure(sql.run({ cursor }))).message).toContain('interrupted')
   })
 })
 
@@ -244,9 +270,10 @@ describe('answers', () => {
     expect(page.rows).toEqual([{ text, n: 10 }])
   })
 
-  it('reads the active version, and says when a project has none (SQ-2)', async () => {
-    const error = await failure(sql.run({ sql: 'select 1' }, { project: { ...own, activeVersion: null } }))
-    expect(error.code).toBe('failed_precondition')
+  it('reads the active version, and no tables where a project has none (SQ-2)', async () => {
+    const none = { ...own, id: 928, activeVersion: null }
+    expect((await sql.run({ sql: 'select 1 as one' }, { project: none })).page.rows).toEqual([{ one: 1 }])
+    expect((await sql.run({ sql: 'show tables' }, { project: none })).page.rows).toEqual([])
     const other = await failure(sql.run({ sql: 'select * from Transfer', version: 7 }))
     expect([other.code, other.message]).toEqual(['not_found', 'version 7 has no data'])
     const empty = { ...own, id: 929 }

@@ -19,11 +19,11 @@ beforeAll(async () => {
   if (!sqlite) throw new Error('no control database')
   database = await sqlite.open()
   await fillProject(test.engine, project)
-  const { runSql } = await createSqlFixture(test.engine, database, project, { clock: createManualClock() })
+  const { analytics } = await createSqlFixture(test.engine, database, project, { clock: createManualClock() })
   app = await buildApp({
     log: silentLogger,
     bodyLimitBytes: 100_000,
-    routes: [sqlExecuteRoute({ runSql })],
+    routes: [sqlExecuteRoute({ analytics })],
     access: { check: () => Promise.resolve({ key: null, project }) },
     checkReady: () => Promise.resolve(),
   })

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { createCursorCodec } from '../../src/analytics/cursor.ts'
-import {
-  createRunSql,
-  type RunSql,
-  type SqlAnswer,
-  type SqlLimits,
-  type SqlRequest,
-} from '../../src/analytics/run-sql.ts'
+import { createAnalytics, type Analytics } from '../../src/analytics/analytics.ts'
+import type { SqlAnswer, SqlRequest } from '../../src/analytics/run-sql.ts'
+import type { SqlLimits } from '../../src/analytics/sql-limits.ts'
 import type { CachePolicy } from '../../src/cache/cache-policy.ts'
-import { createResultCache } from '../../src/cache/result-cache.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
 import { createSqlEngine } from '../../src/clickhouse/sql-engine.ts'
-import { createResultStore } from '../../src/database/result-store.ts'
+import { createExecutionStore } from '../../src/database/execution-store.ts'
+import { createSavedQueryStore } from '../../src/database/saved-query-store.ts'
 import { sharedSecret } from '../../src/database/secret-store.ts'
 import { createSqlSpool } from '../../src/database/sql-spool.ts'
 import type { Clock } from '../../src/platform/clock.ts'
 import type { Project } from '../../src/projects/project.ts'
+import { openTestCache } from '../cache/test-cache.ts'
 import type { TestDatabase } from '../support/databases.ts'
 
 /** A project as the SQL API is given it. */
@@ -62,14 +60,30 @@ export const DEFAULT_POLICY: CachePolicy = {
 }
 const BYPASS: CachePolicy = { ...DEFAULT_POLICY, isBypassed: true }
 
+/** An answer whose rows are values. */
+export interface ReadAnswer extends Omit<SqlAnswer, 'page'> {
+  readonly page: Omit<SqlAnswer['page'], 'rows'> & { readonly rows: readonly unknown[] }
+}
+
 export interface SqlFixture {
-  readonly runSql: RunSql
+  readonly analytics: Analytics
   run(
     request: Partial<SqlRequest>,
     options?: { project?: Project; policy?: CachePolicy; signal?: AbortSignal },
-  ): Promise<SqlAnswer>
+  ): Promise<ReadAnswer>
   /** Every page, following the cursor. */
-  pages(request: Partial<SqlRequest>): Promise<SqlAnswer[]>
+  pages(request: Partial<SqlRequest>): Promise<ReadAnswer[]>
+}
+
+/** A request that names nothing. */
+export const EMPTY_REQUEST: SqlRequest = {
+  sql: null,
+  name: null,
+  queryId: null,
+  pageSize: null,
+  parameters: {},
+  version: null,
+  cursor: null,
 }
 
 /** One instance of the SQL API on a fact engine and a control database. */
@@ -77,34 +91,31 @@ export async function createSqlFixture(
   engine: FactEngine,
   database: TestDatabase,
   project: Project,
-  options: { clock: Clock; limits?: Partial<SqlLimits> },
+  options: { clock: Clock; limits?: Partial<SqlLimits>; instance?: string },
 ): Promise<SqlFixture> {
   const { clock } = options
-  const cache = createResultCache({
-    store: createResultStore(database.db),
-    clock,
-    log: { warn: () => undefined },
-  })
-  const runSql = createRunSql({
+  const analytics = createAnalytics({
     engine: createSqlEngine(engine),
     spool: createSqlSpool(database.db),
+    executionStore: createExecutionStore(database.db),
+    queries: createSavedQueryStore(database.db),
     cursors: createCursorCodec(await sharedSecret(database.db, 'sql-cursor', randomBytes(32))),
-    cache,
+    cache: { through: openTestCache({ db: database.db, clock, log: { warn: () => undefined } }).ask },
     clock,
+    instance: options.instance ?? 'one',
+    sleep: (ms) => setTimeout(ms),
     ...(options.limits ? { limits: options.limits } : {}),
   })
   const fixture: SqlFixture = {
-    runSql,
-    run: (
+    analytics,
+    run: async (
       request,
       { project: other = project, policy = BYPASS, signal = new AbortController().signal } = {},
-    ) =>
-      runSql(
-        other,
-        { sql: null, pageSize: null, parameters: {}, version: null, cursor: null, ...request },
-        policy,
-        signal,
-      ),
+    ) => {
+      const answer = await analytics.runSql(other, { ...EMPTY_REQUEST, ...request }, policy, signal)
+      const rows = JSON.parse(`[${answer.page.rows}]`) as unknown[]
+      return { ...answer, page: { ...answer.page, rows } }
+    },
     async pages(request) {
       const answers = [await fixture.run(request)]
       for (let cursor = answers[0]?.cursor ?? ''; cursor !== ''; cursor = answers.at(-1)?.cursor ?? '') {

@@ -1,16 +1,22 @@
-import { SqlExecuteAnswer, SqlExecuteRequest } from '@millrace/contract'
-import type { RunSql, SqlAnswer } from '../../analytics/run-sql.ts'
+import { Readable } from 'node:stream'
+import { SqlExecuteAnswer, SqlExecuteQuery, SqlExecuteRequest } from '@millrace/contract'
+import type { Analytics } from '../../analytics/analytics.ts'
+import { EXPORT_FORMATS } from '../../analytics/export-result.ts'
+import type { SqlAnswer } from '../../analytics/run-sql.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
+import { invalidArgument } from '../../platform/errors.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
+import { given, queryReference } from './sql-query.ts'
+import { resultToJson, withMember } from './sql-result.ts'
 
 export interface SqlExecuteRouteDependencies {
-  readonly runSql: RunSql
+  readonly analytics: Pick<Analytics, 'runSql' | 'exportResult'>
   readonly cacheDefaults?: CacheDefaults
 }
 
 /** `POST /analytics/{owner}/{project}/sql/execute` (interface 4.2). */
-export function sqlExecuteRoute({ runSql, cacheDefaults }: SqlExecuteRouteDependencies): AnyRoute {
+export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDependencies): AnyRoute {
   return defineRoute({
     method: 'POST',
     path: '/analytics/:owner/:project/sql/execute',
@@ -18,43 +24,34 @@ export function sqlExecuteRoute({ runSql, cacheDefaults }: SqlExecuteRouteDepend
     isPublicReadable: true,
     summary: 'Runs a SQL statement over the project, in pages with a stable cursor.',
     tag: 'sql',
+    query: SqlExecuteQuery,
     body: SqlExecuteRequest,
     answer: SqlExecuteAnswer,
-    handle: async ({ body, project, signal, isInterfacePrefix }) => {
-      const request = {
-        sql: given(body.sqlQuery?.sql),
-        pageSize: body.sqlQuery?.size ?? null,
-        parameters: body.sqlQuery?.parameters ?? {},
-        version: body.version ?? null,
-        cursor: given(body.cursor),
+    handle: async ({ body, query, project, signal, isInterfacePrefix, setHeader }) => {
+      const request = { ...queryReference(body.sqlQuery), version: body.version ?? null }
+      const cursor = given(body.cursor)
+      const format = query.format ?? body.format
+      if (format !== undefined) {
+        if (cursor !== null)
+          throw invalidArgument('format is for whole results: cursor must not stand beside it')
+        const bytes = await analytics.exportResult(project, request, format, signal)
+        setHeader('content-type', EXPORT_FORMATS[format])
+        return Readable.from(bytes, { objectMode: false })
       }
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
-      return answerToWire(await runSql(project, request, policy, signal), isInterfacePrefix)
+      const answer = await analytics.runSql(project, { ...request, cursor }, policy, signal)
+      setHeader('content-type', 'application/json; charset=utf-8')
+      return answerToJson(answer, isInterfacePrefix)
     },
   })
 }
 
-/** Clients generated from protobuf send an empty text for an absent one. */
-function given(text: string | undefined): string | null {
-  return text === undefined || text === '' ? null : text
-}
-
-function answerToWire(
-  { page, cursor, stats, warnings }: SqlAnswer,
-  isInterfacePrefix: boolean,
-): SqlExecuteAnswer {
-  const { columns, rows, generatedAt } = page
-  return {
+function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): Buffer {
+  const rest = {
     runtimeCost: String(stats.computeCostMs),
-    result: {
-      columns: columns.map(({ name }) => name),
-      columnTypes: Object.fromEntries(columns.map(({ name, wireType }) => [name, wireType])),
-      rows: rows as SqlExecuteAnswer['result']['rows'],
-      generatedAt: new Date(generatedAt).toISOString(),
-      cursor,
-    },
     computeStats: statsToWire(stats),
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(isInterfacePrefix ? { cursor, compute_stats: interfaceStatsToWire(stats) } : {}),
   }
+  return Buffer.from(withMember(rest, 'result', resultToJson(page, cursor)))
 }

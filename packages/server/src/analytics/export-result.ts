@@ -1,0 +1,107 @@
+import { invalidArgument } from '../platform/errors.ts'
+import type { Project } from '../projects/project.ts'
+import { readColumns } from './columns.ts'
+import { createRowEncoder } from './encode-rows.ts'
+import type { PreparedStatement, PrepareStatement } from './prepare-statement.ts'
+import { createRowReader } from './read-row.ts'
+import { hideInsides, type StatementRunner } from './run-statement.ts'
+import { resolveQuery, type QueryReference, type SavedQueryStore } from './saved-query.ts'
+import type { BinaryFormat, RowStream } from './sql-engine.ts'
+
+/** Formats of whole results (SQ-8), and what they are called on the wire. */
+export const EXPORT_FORMATS = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+  arrow: 'application/vnd.apache.arrow.stream',
+  parquet: 'application/vnd.apache.parquet',
+} as const satisfies Record<BinaryFormat | 'csv' | 'ndjson', string>
+export type ExportFormat = keyof typeof EXPORT_FORMATS
+
+/**
+ * A whole result as it comes. The stream throws where the statement fails on its way, and then ends without its last
+ * bytes: whoever sends it on must break off too.
+ */
+export type ExportResult = (
+  project: Project,
+  request: QueryReference & { readonly version: number | null },
+  format: ExportFormat,
+  signal: AbortSignal,
+) => Promise<AsyncIterable<Uint8Array>>
+
+const LINE_BREAK = 0x0a
+
+export function createExportResult(dependencies: {
+  readonly prepare: PrepareStatement
+  readonly runner: StatementRunner
+  readonly queries: SavedQueryStore
+}): ExportResult {
+  const { prepare, runner, queries } = dependencies
+  return async (project, request, format, signal) => {
+    const query = await resolveQuery(queries, project, request)
+    const prepared = await prepare(project, { ...query, version: request.version })
+    switch (format) {
+      case 'csv':
+        return toCsv(await runner.rows(prepared, signal), cleanerOf(prepared))
+      case 'ndjson':
+        return toNdjson(await runner.rows(prepared, signal), cleanerOf(prepared))
+      case 'arrow':
+      case 'parquet':
+        if (!prepared.statement.isWrapped || prepared.statement.isExplain) {
+          throw invalidArgument(`format ${format} is only for SELECT; csv and ndjson take every statement`)
+        }
+        return runner.bytes(prepared, format, signal)
+      default:
+        throw new Error(`no format ${String(format satisfies never)}`)
+    }
+  }
+}
+
+function cleanerOf({ statement }: PreparedStatement): ((text: string) => string) | undefined {
+  return statement.isExplain ? hideInsides : undefined
+}
+
+/** Rows with the values of the JSON answers, one a line. */
+async function* toNdjson(
+  stream: RowStream,
+  clean: ((text: string) => string) | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { columns, types } = readColumns(stream.names, stream.types)
+  const encode = createRowEncoder(columns, types, clean)
+  for await (const lines of stream.lines) {
+    const { bytes, ends } = encode(lines)
+    let start = 0
+    let at = 0
+    for (const end of ends) {
+      bytes.copyWithin(at, start, end - 2)
+      at += end - 2 - start
+      bytes[at++] = LINE_BREAK
+      start = end
+    }
+    yield bytes.subarray(0, at)
+  }
+}
+
+/** RFC 4180, with the names of the columns first and the values of the JSON answers; NULL is nothing. */
+async function* toCsv(
+  stream: RowStream,
+  clean: ((text: string) => string) | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { columns, types } = readColumns(stream.names, stream.types)
+  const readRow = createRowReader(types)
+  yield Buffer.from(`${columns.map(({ name }) => quote(name)).join(',')}\r\n`)
+  for await (const lines of stream.lines) {
+    const rows = lines.map((line) => readRow(line).map(csvField).join(','))
+    const text = `${rows.join('\r\n')}\r\n`
+    yield Buffer.from(clean ? clean(text) : text)
+  }
+}
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return quote(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** The empty text is quoted, which tells it from NULL. */
+function quote(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,53 @@
+import { ServiceError } from '../platform/errors.ts'
+import type { Project } from '../projects/project.ts'
+import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
+import { createAllowedFunctions, type AllowedFunctions } from './allowed-functions.ts'
+import { bindParameters } from './parameters.ts'
+import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
+
+/** A statement that may run, and on what. */
+export interface PreparedStatement {
+  readonly scope: SqlScope
+  readonly statement: AdmittedStatement
+  readonly parameters: SqlParameters
+}
+
+/** Binds parameters and admits a statement of a project (SQ-2, SQ-6). Every way to run one leads through here. */
+export type PrepareStatement = (
+  project: Project,
+  given: {
+    readonly sql: string
+    readonly parameters: Readonly<Record<string, unknown>>
+    readonly version: number | null
+  },
+) => Promise<PreparedStatement>
+
+/** The version that a project without one reads: it has no tables. */
+const NO_VERSION = 0
+
+export function createPrepareStatement(engine: SqlEngine): PrepareStatement {
+  let allowed: Promise<AllowedFunctions> | null = null
+
+  /** The engine's functions are asked for once; a failure is not kept. */
+  function functions(): Promise<AllowedFunctions> {
+    allowed ??= engine.functions().then(createAllowedFunctions)
+    allowed.catch(() => {
+      allowed = null
+    })
+    return allowed
+  }
+
+  return async (project, given) => {
+    const { sql, parameters } = bindParameters(given.sql, given.parameters)
+    const statement = await admitStatement(engine, await functions(), sql, parameters)
+    return { scope: scopeOf(project, given.version), statement, parameters }
+  }
+}
+
+/** What a statement of the project reads when it asks for a version, or for none. */
+export function scopeOf(project: Project, asked: number | null): SqlScope {
+  const active = project.activeVersion ?? NO_VERSION
+  const version = asked === null || asked === 0 ? active : asked
+  if (!Number.isSafeInteger(version)) throw new ServiceError('not_found', `version ${version} has no data`)
+  return { projectId: project.id, version, isActive: version === active }
+}

@@ -1,0 +1,149 @@
+import { randomId } from '../platform/ids.ts'
+import type { ExecutionGate } from './execution-gate.ts'
+import type { PageLimit } from './page.ts'
+import type { PreparedStatement } from './prepare-statement.ts'
+import type { Spool } from './spool.ts'
+import { spoolResult, type RunningResult } from './spool-result.ts'
+import type { SpoolLimits } from './spool-writer.ts'
+import type { BinaryFormat, ExecutionLimits, RowStream, SqlEngine } from './sql-engine.ts'
+
+/** How a statement is run. */
+export interface RunOptions {
+  readonly page: PageLimit
+  readonly signal: AbortSignal
+  /** Keeps the result under this id though it fits into one page. Absent: only a longer one is kept, under an id of its own. */
+  readonly resultId?: string
+  /** Called when the statement's turn has come. */
+  readonly onStarted?: () => Promise<void>
+}
+
+export interface StatementRunner {
+  /** Runs a statement when its turn comes. What it returns may be read while the rest is still on its way. */
+  run(prepared: PreparedStatement, options: RunOptions): Promise<RunningResult>
+  /** The rows of a statement as they come, kept nowhere; whoever reads them must read or end the stream. */
+  rows(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream>
+  /** Like `rows`, as bytes of one of the engine's formats. */
+  bytes(
+    prepared: PreparedStatement,
+    format: BinaryFormat,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>>
+  /** Resolves when every result that is under way has ended. */
+  settled(): Promise<void>
+  /** Cancels what runs and resolves when all of it has ended. */
+  stop(): Promise<void>
+}
+
+interface RunnerDependencies {
+  readonly engine: SqlEngine
+  readonly spool: Spool
+  readonly gate: ExecutionGate
+  readonly limits: ExecutionLimits & SpoolLimits
+  now(): number
+}
+
+/** Runs admitted statements, each in its turn (SQ-7). */
+export function createStatementRunner(dependencies: RunnerDependencies): StatementRunner {
+  const { engine, spool, gate, limits } = dependencies
+  const stopping = new AbortController()
+  const running = new Set<Promise<unknown>>()
+
+  async function open<Stream>(
+    prepared: PreparedStatement,
+    signal: AbortSignal,
+    start: (signal: AbortSignal) => Promise<Stream>,
+  ): Promise<{ stream: Stream; leave: () => void }> {
+    const stop = AbortSignal.any([signal, stopping.signal])
+    const leave = await gate.enter(prepared.scope.projectId, stop)
+    try {
+      return { stream: await start(stop), leave }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  function execute(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream> {
+    const { statement, scope, parameters } = prepared
+    const run = { scope, parameters, limits, isExplain: statement.isExplain, signal }
+    return statement.isWrapped
+      ? engine.executeWrapped(statement.sql, run)
+      : engine.execute(statement.sql, run)
+  }
+
+  function track(work: Promise<unknown>, leave: () => void): void {
+    const tracked = work
+      .catch(() => undefined)
+      .finally(() => {
+        running.delete(tracked)
+        leave()
+      })
+    running.add(tracked)
+  }
+
+  async function settled(): Promise<void> {
+    while (running.size > 0) await Promise.all(running)
+  }
+
+  return {
+    async run(prepared, { page, signal, resultId, onStarted }) {
+      const { stream, leave } = await open(prepared, signal, async (stop) => {
+        await onStarted?.()
+        return execute(prepared, stop)
+      })
+      const result = spoolResult(stream, page, {
+        spool,
+        resultId: resultId ?? randomId(),
+        projectId: prepared.scope.projectId,
+        now: dependencies.now,
+        limits,
+        isAlwaysKept: resultId !== undefined,
+        ...(prepared.statement.isExplain ? { clean: hideInsides } : {}),
+      })
+      track(result.done, leave)
+      return result
+    },
+
+    async rows(prepared, signal) {
+      const { stream, leave } = await open(prepared, signal, (stop) => execute(prepared, stop))
+      // A stream that nobody ever reads does not end by itself.
+      signal.addEventListener('abort', leave, { once: true })
+      return { ...stream, lines: leaveAtEnd(stream.lines, leave) }
+    },
+
+    async bytes(prepared, format, signal) {
+      const { scope, parameters, statement } = prepared
+      const { stream, leave } = await open(prepared, signal, (stop) =>
+        engine.export(
+          statement.sql,
+          { scope, parameters, limits, isExplain: statement.isExplain, signal: stop },
+          format,
+        ),
+      )
+      signal.addEventListener('abort', leave, { once: true })
+      return leaveAtEnd(stream, leave)
+    },
+
+    settled,
+
+    async stop() {
+      stopping.abort()
+      await settled()
+    },
+  }
+}
+
+async function* leaveAtEnd<Part>(source: AsyncIterable<Part>, leave: () => void): AsyncGenerator<Part> {
+  try {
+    yield* source
+  } finally {
+    leave()
+  }
+}
+
+/** An explanation names the engine's databases, which are no caller's business (ER-4). */
+export function hideInsides(row: string): string {
+  return row
+    .replaceAll(/millrace_p\d+_v\d+(_facts)?\./g, '')
+    .replaceAll(/millrace_p\d+_v\d+(_facts)?/g, 'project')
+}
