@@ -9,7 +9,7 @@ export type {
   SqlQuery,
 } from './client/create-client.ts'
 export { MillraceError } from './client/millrace-error.ts'
-export { isRetryable, request } from './client/request.ts'
+export { isRetryable, projectPath, request, requestWithRetry } from './client/request.ts'
 export type { Connection, RetryOptions } from './client/request.ts'
 export { createProcessor } from './processor/create-processor.ts'
 export type { Processor, ProcessorOptions } from './processor/create-processor.ts'

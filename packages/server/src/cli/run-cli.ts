@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { channelCommand } from './channel-command.ts'
 import { deadLetterCommand } from './dead-letter-command.ts'
 import { describeFailure } from './describe-failure.ts'
+import { importCommand } from './import-command.ts'
 import { keyCommand } from './key-command.ts'
 import { projectCommand } from './project-command.ts'
 import { queryCommand } from './query-command.ts'
@@ -28,6 +29,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     channelCommand(),
     queryCommand(),
     sqlCommand(),
+    importCommand(),
     deadLetterCommand(),
   ]
   for (const command of commands) program.addCommand(command)
@@ -61,4 +63,5 @@ Examples:
   millrace key create processor --project demo/erc20 --permission write
   millrace channel create demo/erc20 treasury --to https://example.com/hook
   millrace query demo/erc20 mint_sum --function rollup_sum:1d --start now-7d --step 86400
-  millrace sql demo/erc20 'select * from Transfer order by value desc limit 5'`
+  millrace sql demo/erc20 'select * from Transfer order by value desc limit 5'
+  millrace import demo/erc20 transfers.csv --as event:Transfer --chain 1`

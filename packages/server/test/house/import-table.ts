@@ -52,6 +52,7 @@ export const LIBRARY_HOMES: Readonly<Record<string, readonly string[]>> = {
   undici: ['webhooks'],
   viem: ['demo'],
   commander: ['cli'],
+  hyparquet: ['cli'],
   pino: ['platform'],
   'pino-pretty': ['platform'],
 }
