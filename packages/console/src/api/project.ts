@@ -1,4 +1,4 @@
-import type { ChannelView, ProjectView } from '@millrace/contract'
+import type { ChannelView, ProjectView, VersionView } from '@millrace/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { request } from './request.ts'
@@ -27,18 +27,12 @@ export const projectsQuery = queryOptions({
     (await request<{ projects: readonly ProjectView[] }>('/projects', { signal })).projects,
 })
 
-interface Version {
-  readonly number: number
-  readonly state: string
-  readonly createdAt: string
-}
-
 /** A project with its versions. */
 export function projectQuery(address: ProjectAddress) {
   return queryOptions({
     queryKey: ['project', address],
     queryFn: ({ signal }) =>
-      request<ProjectView & { versions: readonly Version[] }>(`/projects/${projectPath(address)}`, {
+      request<ProjectView & { versions: readonly VersionView[] }>(`/projects/${projectPath(address)}`, {
         signal,
       }),
     refetchInterval: 10_000,

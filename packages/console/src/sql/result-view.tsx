@@ -101,7 +101,8 @@ function Running({ since }: { readonly since: number }) {
   )
 }
 
-function Cell({ value }: { readonly value: unknown }) {
+/** A value in a grid; null is told from the word. */
+export function Cell({ value }: { readonly value: unknown }) {
   if (value === null || value === undefined) return <span className="nil">null</span>
   return <>{cellText(value)}</>
 }
@@ -112,7 +113,8 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
 }
 
-function columnsOf({ columns, types, rows }: Run): readonly GridColumn[] {
+/** The columns of a run, as wide as their values. */
+export function columnsOf({ columns, types, rows }: Run): readonly GridColumn[] {
   return columns.map((name) => {
     const aside = types[name] ?? ''
     const longest = Math.max(

@@ -48,7 +48,8 @@ export function useRun(address: ProjectAddress) {
     const own = new AbortController()
     controller.current = own
     const startedAt = performance.now()
-    setRun({ ...IDLE, state: 'running', startedAt })
+    // The rows stay until others come: what is looked at does not flicker.
+    setRun((before) => ({ ...before, state: 'running', startedAt, error: null, fault: null, cursor: '' }))
     try {
       const { result, computeStats, warnings } = await runSql(address, statement, own.signal, { isLive })
       setRun({
@@ -98,5 +99,5 @@ function faultOf(error: unknown): Fault | null {
     (each): each is { position: number } =>
       typeof (each as { position?: unknown } | null)?.position === 'number',
   )
-  return place ? { at: Math.max(0, place.position - 1), message: error.message } : null
+  return place ? { at: place.position - 1, message: error.message } : null
 }

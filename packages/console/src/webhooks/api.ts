@@ -1,0 +1,116 @@
+import type {
+  AttemptResult,
+  AttemptView,
+  ChannelUpdate,
+  ChannelView,
+  DeadLetterList,
+} from '@millrace/contract'
+import { queryOptions } from '@tanstack/react-query'
+import { projectPath, type ProjectAddress } from '../api/project.ts'
+import { request } from '../api/request.ts'
+
+function channelPath(address: ProjectAddress, channel: string): string {
+  return `/webhook/channels/${projectPath(address)}/${encodeURIComponent(channel)}`
+}
+
+/** One channel, live. */
+export function channelQuery(address: ProjectAddress, channel: string) {
+  return queryOptions({
+    queryKey: ['channel', address, channel],
+    queryFn: ({ signal }) => request<ChannelView>(channelPath(address, channel), { signal }),
+    refetchInterval: 2000,
+  })
+}
+
+/** Which attempts to show. */
+export interface AttemptFilter {
+  readonly outcome: string
+  readonly status: string
+}
+
+/** The newest attempts of a channel, live. */
+export function attemptsQuery(
+  address: ProjectAddress,
+  channel: string,
+  { outcome, status }: AttemptFilter,
+  limit: number,
+) {
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(outcome === 'all' ? {} : { outcome }),
+    ...(/^[1-5]\d\d$/.test(status) ? { status } : {}),
+  })
+  return queryOptions({
+    queryKey: ['attempts', address, channel, String(query)],
+    queryFn: async ({ signal }) =>
+      (
+        await request<{ attempts: readonly AttemptView[] }>(
+          `${channelPath(address, channel)}/attempts?${query}`,
+          {
+            signal,
+          },
+        )
+      ).attempts,
+    refetchInterval: 3000,
+    placeholderData: (before) => before,
+  })
+}
+
+/** The dead letters of a channel, live. */
+export function deadLettersQuery(address: ProjectAddress, channel: string) {
+  return queryOptions({
+    queryKey: ['letters', address, channel],
+    queryFn: async ({ signal }) =>
+      (
+        await request<DeadLetterList>(`${channelPath(address, channel)}/deadletters?limit=1000`, {
+          signal,
+        })
+      ).deadLetters,
+    refetchInterval: 3000,
+  })
+}
+
+/** Changes settings of a channel. */
+export function updateChannel(
+  address: ProjectAddress,
+  channel: string,
+  body: ChannelUpdate,
+): Promise<ChannelView> {
+  return request(channelPath(address, channel), { method: 'PATCH', body })
+}
+
+/** Pauses or resumes a channel. */
+export function setPaused(address: ProjectAddress, channel: string, isPaused: boolean): Promise<ChannelView> {
+  return request(`${channelPath(address, channel)}/${isPaused ? 'pause' : 'resume'}`, { method: 'POST' })
+}
+
+/** Sends a sample message now. */
+export function testChannel(address: ProjectAddress, channel: string): Promise<AttemptResult> {
+  return request(`${channelPath(address, channel)}/test`, { method: 'POST' })
+}
+
+/** Gives a channel a new secret; the answer holds it, once. */
+export function rotateSecret(
+  address: ProjectAddress,
+  channel: string,
+  overlapSeconds: number,
+): Promise<ChannelView> {
+  return request(`${channelPath(address, channel)}/secret`, { method: 'POST', body: { overlapSeconds } })
+}
+
+/** Deletes a channel with its messages. */
+export function deleteChannel(address: ProjectAddress, channel: string): Promise<unknown> {
+  return request(channelPath(address, channel), { method: 'DELETE' })
+}
+
+/** Dead letters by id, or all of a channel. */
+export type LetterChoice = { readonly ids: readonly string[] } | { readonly channel: string }
+
+/** Sends dead letters again, or removes them for good. */
+export function settleLetters(
+  address: ProjectAddress,
+  verb: 'redrive' | 'dismiss',
+  body: LetterChoice,
+): Promise<{ readonly letters: number }> {
+  return request(`/webhook/deadletter/${projectPath(address)}/${verb}`, { method: 'POST', body })
+}
