@@ -1,4 +1,4 @@
-import type { EngineFunction } from './sql-engine.ts'
+import type { EngineFunction, SqlEngine } from './sql-engine.ts'
 
 /**
  * Chapters of the engine's manual whose functions compute from their arguments alone. Whatever stands in another
@@ -89,6 +89,7 @@ const ALSO_ALLOWED = [
   'untuple',
   'variantElement',
   'variantType',
+  'version',
   'visibleWidth',
 ] as const
 
@@ -123,7 +124,7 @@ export interface AllowedFunctions {
 }
 
 /** Decides over the functions that the engine knows. */
-export function createAllowedFunctions(known: readonly EngineFunction[]): AllowedFunctions {
+function createAllowedFunctions(known: readonly EngineFunction[]): AllowedFunctions {
   const byName = new Map(known.map((each) => [each.name.toLowerCase(), each]))
   const also = new Set<string>(ALSO_ALLOWED.map((name) => name.toLowerCase()))
   const aggregates = new Set(known.filter((each) => each.isAggregate).map((each) => each.name))
@@ -148,4 +149,16 @@ export function createAllowedFunctions(known: readonly EngineFunction[]): Allowe
   }
 
   return { allows, allowsTable: (name) => TABLE_FUNCTIONS.has(name.toLowerCase()) }
+}
+
+/** Asks the engine for its functions once; a failure is not kept. */
+export function askAllowedFunctions(engine: Pick<SqlEngine, 'functions'>): () => Promise<AllowedFunctions> {
+  let allowed: Promise<AllowedFunctions> | null = null
+  return () => {
+    allowed ??= engine.functions().then(createAllowedFunctions)
+    allowed.catch(() => {
+      allowed = null
+    })
+    return allowed
+  }
 }

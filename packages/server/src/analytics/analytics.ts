@@ -1,6 +1,8 @@
 import type { ResultCache } from '../cache/cache-policy.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Project } from '../projects/project.ts'
+import { askAllowedFunctions } from './allowed-functions.ts'
+import { createCheckResolved } from './check-resolved.ts'
 import type { CursorCodec } from './cursor.ts'
 import { createExecutionGate } from './execution-gate.ts'
 import type { ExecutionStore } from './execution.ts'
@@ -49,8 +51,10 @@ export function createAnalytics(dependencies: AnalyticsDependencies): Analytics 
   const { engine, spool, queries, clock } = dependencies
   const limits = { ...SQL_LIMITS, ...dependencies.limits }
   const gate = createExecutionGate(limits)
-  const prepare = createPrepareStatement(engine)
-  const runner = createStatementRunner({ engine, spool, gate, limits, now: clock.now })
+  const functions = askAllowedFunctions(engine)
+  const prepare = createPrepareStatement(engine, functions)
+  const checkResolved = createCheckResolved(engine, functions)
+  const runner = createStatementRunner({ engine, checkResolved, spool, gate, limits, now: clock.now })
   const parts = { ...dependencies, limits, gate, prepare, runner }
   const executions = createExecutions({ ...parts, store: dependencies.executionStore })
   return {

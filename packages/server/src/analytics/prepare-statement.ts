@@ -1,7 +1,7 @@
 import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
-import { createAllowedFunctions, type AllowedFunctions } from './allowed-functions.ts'
+import type { AllowedFunctions } from './allowed-functions.ts'
 import { bindParameters } from './parameters.ts'
 import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
 
@@ -25,18 +25,10 @@ export type PrepareStatement = (
 /** The version that a project without one reads: it has no tables. */
 const NO_VERSION = 0
 
-export function createPrepareStatement(engine: SqlEngine): PrepareStatement {
-  let allowed: Promise<AllowedFunctions> | null = null
-
-  /** The engine's functions are asked for once; a failure is not kept. */
-  function functions(): Promise<AllowedFunctions> {
-    allowed ??= engine.functions().then(createAllowedFunctions)
-    allowed.catch(() => {
-      allowed = null
-    })
-    return allowed
-  }
-
+export function createPrepareStatement(
+  engine: SqlEngine,
+  functions: () => Promise<AllowedFunctions>,
+): PrepareStatement {
   return async (project, given) => {
     const { sql, parameters } = bindParameters(given.sql, given.parameters)
     const statement = await admitStatement(engine, await functions(), sql, parameters)

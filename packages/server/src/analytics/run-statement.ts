@@ -1,11 +1,12 @@
 import { randomId } from '../platform/ids.ts'
+import type { CheckResolved } from './check-resolved.ts'
 import type { ExecutionGate } from './execution-gate.ts'
 import type { PageLimit } from './page.ts'
 import type { PreparedStatement } from './prepare-statement.ts'
 import type { Spool } from './spool.ts'
 import { spoolResult, type RunningResult } from './spool-result.ts'
 import type { SpoolLimits } from './spool-writer.ts'
-import type { BinaryFormat, ExecutionLimits, RowStream, SqlEngine } from './sql-engine.ts'
+import type { BinaryFormat, Execution, ExecutionLimits, RowStream, SqlEngine } from './sql-engine.ts'
 
 /** How a statement is run. */
 export interface RunOptions {
@@ -37,6 +38,7 @@ export interface StatementRunner {
 interface RunnerDependencies {
   readonly engine: SqlEngine
   readonly spool: Spool
+  readonly checkResolved: CheckResolved
   readonly gate: ExecutionGate
   readonly limits: ExecutionLimits & SpoolLimits
   now(): number
@@ -44,7 +46,7 @@ interface RunnerDependencies {
 
 /** Runs admitted statements, each in its turn (SQ-7). */
 export function createStatementRunner(dependencies: RunnerDependencies): StatementRunner {
-  const { engine, spool, gate, limits } = dependencies
+  const { engine, checkResolved, spool, gate, limits } = dependencies
   const stopping = new AbortController()
   const running = new Set<Promise<unknown>>()
 
@@ -63,12 +65,39 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     }
   }
 
-  function execute(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream> {
+  /** Starts a statement, and lets nobody read of it before its second check. */
+  async function begin<Stream>(
+    prepared: PreparedStatement,
+    signal: AbortSignal,
+    start: (run: Execution) => Promise<Stream>,
+  ): Promise<Stream> {
     const { statement, scope, parameters } = prepared
-    const run = { scope, parameters, limits, isExplain: statement.isExplain, signal }
-    return statement.isWrapped
-      ? engine.executeWrapped(statement.sql, run)
-      : engine.execute(statement.sql, run)
+    const refusal = new AbortController()
+    const run: Execution = {
+      scope,
+      parameters,
+      limits,
+      isExplain: statement.isExplain,
+      signal: AbortSignal.any([signal, refusal.signal]),
+    }
+    const check = checkResolved(prepared, run)
+    check.catch(() => undefined)
+    const stream = start(run)
+    stream.catch(() => undefined)
+    try {
+      await check
+    } catch (error) {
+      refusal.abort()
+      throw error
+    }
+    return stream
+  }
+
+  function execute(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream> {
+    const { sql, isWrapped } = prepared.statement
+    return begin(prepared, signal, (run) =>
+      isWrapped ? engine.executeWrapped(sql, run) : engine.execute(sql, run),
+    )
   }
 
   function track(work: Promise<unknown>, leave: () => void): void {
@@ -112,13 +141,8 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     },
 
     async bytes(prepared, format, signal) {
-      const { scope, parameters, statement } = prepared
       const { stream, leave } = await open(prepared, signal, (stop) =>
-        engine.export(
-          statement.sql,
-          { scope, parameters, limits, isExplain: statement.isExplain, signal: stop },
-          format,
-        ),
+        begin(prepared, stop, (run) => engine.export(prepared.statement.sql, run, format)),
       )
       signal.addEventListener('abort', leave, { once: true })
       return leaveAtEnd(stream, leave)

@@ -55,8 +55,19 @@ export interface SqlEngine {
   execute(sql: string, run: Execution): Promise<RowStream>
   /** Runs a wrapped statement and gives the bytes of one of the engine's own formats. */
   export(sql: string, run: Execution, format: BinaryFormat): Promise<AsyncIterable<Uint8Array>>
+  /** What the tables and table functions of a wrapped statement are to the engine; computes its scalar sub-queries. */
+  resolve(sql: string, run: Execution): Promise<ResolvedStatement>
   /** The tables that a version's statements see. */
   tables(scope: SqlScope): Promise<readonly EngineTable[]>
+}
+
+/** A statement after the engine has looked up its names. */
+export interface ResolvedStatement {
+  /** With their databases. */
+  readonly tables: readonly string[]
+  readonly tableFunctions: readonly string[]
+  /** The database of the version that it runs in. */
+  readonly database: string
 }
 
 /** Formats whose bytes the engine itself writes. */

@@ -14,6 +14,7 @@ import { readLines } from './read-lines.ts'
 
 const WRAPPER = 'select * from (\n'
 const EXPLAIN = 'explain ast '
+const EXPLAIN_RESOLVED = 'explain query tree '
 const PARSE_TIMEOUT_MS = 10_000
 
 /** What a user's statement runs under, whatever it says. `readonly` keeps it from changing any of it (SQ-2). */
@@ -60,7 +61,7 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
 
   async function open(
     sql: string,
-    format: string,
+    format: string | null,
     { scope, parameters, limits, isExplain, signal }: Execution,
   ): Promise<Readable> {
     return engine.stream(sql, format, {
@@ -92,16 +93,13 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
   }
 
   async function tree(wrapped: string, parameters: SqlParameters): Promise<readonly string[]> {
-    const stream = await engine.stream(EXPLAIN + wrapped, null, {
-      parameters,
-      timeoutMs: PARSE_TIMEOUT_MS,
-      settings: SANDBOX,
-    })
-    const lines: string[] = []
-    for await (const batch of readLines(stream)) {
-      for (const line of batch) lines.push(Buffer.from(line).toString())
-    }
-    return lines
+    return readText(
+      await engine.stream(EXPLAIN + wrapped, null, {
+        parameters,
+        timeoutMs: PARSE_TIMEOUT_MS,
+        settings: SANDBOX,
+      }),
+    )
   }
 
   return {
@@ -134,6 +132,17 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
     execute: run,
     export: (sql, execution, format) =>
       inPlace(WRAPPER.length, () => open(wrap(sql), BINARY_FORMATS[format], execution)),
+    resolve: (sql, execution) =>
+      inPlace(EXPLAIN_RESOLVED.length + WRAPPER.length, async () => {
+        const lines = await readText(await open(EXPLAIN_RESOLVED + wrap(sql), null, execution))
+        const named = (pattern: RegExp): readonly string[] =>
+          lines.map((line) => pattern.exec(line)?.[1]).filter((name) => name !== undefined)
+        return {
+          tables: named(/^\s*TABLE id: .*\btable_name: (.*)$/),
+          tableFunctions: named(/^\s*TABLE_FUNCTION id: .*\btable_function_name: (\w+)/),
+          database: await databaseOf(execution.scope),
+        }
+      }),
     tables: async (scope) => {
       const database = await databaseOf(scope)
       const options = { parameters: { database } }
@@ -198,6 +207,14 @@ function moveDetail(detail: unknown, prefixLength: number): unknown {
     ...(place.position === undefined ? {} : { position: place.position - prefixLength }),
     ...(place.line === undefined ? {} : { line: Math.max(1, place.line - 1) }),
   }
+}
+
+async function readText(stream: Readable): Promise<readonly string[]> {
+  const lines: string[] = []
+  for await (const batch of readLines(stream)) {
+    for (const line of batch) lines.push(Buffer.from(line).toString())
+  }
+  return lines
 }
 
 async function toRowStream(stream: Readable): Promise<RowStream> {

@@ -1,0 +1,42 @@
+import { invalidArgument } from '../platform/errors.ts'
+import type { AllowedFunctions } from './allowed-functions.ts'
+import type { PreparedStatement } from './prepare-statement.ts'
+import type { Execution, SqlEngine } from './sql-engine.ts'
+
+/** Statements whose resolved form is remembered as good. */
+const REMEMBERED_MAX = 2000
+/** What the engine itself puts where a statement names no table, or reads its own rows again. */
+const OWN = /^(system\.one$|_temporary_and_external_tables\.)/
+
+/** Refuses a statement that the engine has resolved to anything but the project's tables. */
+export type CheckResolved = (prepared: PreparedStatement, run: Execution) => Promise<void>
+
+/**
+ * The second look at a statement (SQ-2): what its names mean to the engine. It takes place beside the execution and
+ * before the first row is read, and once for each statement and version. Only statements whose parse was admitted get
+ * here, as resolving computes scalar sub-queries.
+ */
+export function createCheckResolved(
+  engine: SqlEngine,
+  functions: () => Promise<AllowedFunctions>,
+): CheckResolved {
+  const good = new Set<string>()
+
+  return async ({ scope, statement, parameters }, run) => {
+    if (!statement.isWrapped || statement.isExplain) return
+    const key = JSON.stringify([scope.projectId, scope.version, statement.canonical, parameters])
+    if (good.has(key)) return
+    const { tables, tableFunctions, database } = await engine.resolve(statement.sql, run)
+    const foreign = tables.find((table) => !table.startsWith(`${database}.`) && !OWN.test(table))
+    if (foreign !== undefined)
+      throw invalidArgument('sqlQuery.sql: it reads a table that is not the project’s')
+    const allowed = await functions()
+    const refused = tableFunctions.find((name) => !allowed.allowsTable(name))
+    if (refused !== undefined) {
+      throw invalidArgument(`sqlQuery.sql: the table function ${refused} is not allowed`)
+    }
+    good.add(key)
+    const [oldest] = good
+    if (good.size > REMEMBERED_MAX && oldest !== undefined) good.delete(oldest)
+  }
+}
