@@ -19,6 +19,11 @@ describe('configuration', () => {
   it.each([
     [{ MILLRACE_PORT: '99999' }, 'MILLRACE_PORT must be an integer from 0 to 65535, not "99999"'],
     [{ MILLRACE_ROLES: 'api,cook' }, 'MILLRACE_ROLES must be one of api, worker, housekeeper, not "cook"'],
+    [{ MILLRACE_ROLES: ',' }, 'MILLRACE_ROLES must be one or more of api, worker, housekeeper, not ","'],
+    [
+      { MILLRACE_WEBHOOK_ALLOWED_CIDRS: '::1, 10.0.0.0/33' },
+      'MILLRACE_WEBHOOK_ALLOWED_CIDRS must be addresses, each with a prefix length such as 10.0.0.0/8, not "10.0.0.0/33"',
+    ],
     [{ MILLRACE_PROT: '1' }, 'MILLRACE_PROT is not a setting; docs/configuration.md lists them all'],
   ])('names the variable and what it allows: %j', (environment, message) => {
     expect(() => loadConfig({}, environment)).toThrow(message)

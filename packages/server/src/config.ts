@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { LOG_LEVELS } from './platform/logger.ts'
 
 /** How one setting is read: its variable, its default as text, what it means, and how text becomes a value. */
@@ -157,7 +158,7 @@ export const SETTINGS = {
     default: '',
     description:
       'Private networks that webhooks may reach all the same, e.g. `127.0.0.0/8,10.1.0.0/16`. For development (DL-10).',
-    parse: words,
+    parse: cidrs,
   }),
   webhookConcurrency: setting({
     variable: 'MILLRACE_WEBHOOK_CONCURRENCY',
@@ -270,7 +271,26 @@ function oneOf<const Option extends string>(options: readonly Option[]): (value:
 }
 
 function list<const Option extends string>(options: readonly Option[]): (value: string) => readonly Option[] {
-  return (value) => words(value).map(oneOf(options))
+  return (value) => {
+    const chosen = words(value).map(oneOf(options))
+    if (chosen.length === 0) throw new Error(`must be one or more of ${options.join(', ')}, not "${value}"`)
+    return chosen
+  }
+}
+
+function cidrs(value: string): readonly string[] {
+  const given = words(value)
+  const wrong = given.find((cidr) => !isCidr(cidr))
+  if (wrong !== undefined) {
+    throw new Error(`must be addresses, each with a prefix length such as 10.0.0.0/8, not "${wrong}"`)
+  }
+  return given
+}
+
+function isCidr(text: string): boolean {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return Number(prefix ?? 0) <= bits
 }
 
 function address(...protocols: readonly string[]): (value: string) => string {

@@ -43,7 +43,8 @@ export async function openEngines(config: Config, log: Logger): Promise<OpenEngi
     closeLater('close the control database', database.close)
     const facts = isFactsEmbedded ? await startFacts(config, log, closeLater) : connectFacts(config)
     closeLater('close connections to the fact engine', facts.close)
-    await facts.ping()
+    if (isFactsEmbedded) await facts.ping()
+    else await named('the fact engine at MILLRACE_CLICKHOUSE_URL', facts.ping())
     return { facts, database, isSoleInstance: isFactsEmbedded && isDatabaseEmbedded, closing }
   } catch (error) {
     for (const { run } of closing) await run()
@@ -59,14 +60,23 @@ async function openControl(config: Config): Promise<OpenDatabase> {
     for (const suffix of ['', '-wal', '-shm']) await chmod(path + suffix, 0o600).catch(() => undefined)
     return database
   }
+  return named('the database at MILLRACE_DATABASE_URL', openDatabase(config.databaseUrl))
+}
+
+/** An engine elsewhere that does not answer is told by the setting that named it; the address itself may hold a password. */
+async function named<Result>(what: string, opened: Promise<Result>): Promise<Result> {
   try {
-    return await openDatabase(config.databaseUrl)
+    return await opened
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ServiceError('unavailable', `the database at MILLRACE_DATABASE_URL cannot be used: ${reason}`, {
-      cause,
-    })
+    throw new ServiceError('unavailable', `${what} cannot be used: ${reasonOf(cause)}`, { cause })
   }
+}
+
+/** The innermost message, e.g. `connect ECONNREFUSED 127.0.0.1:8123`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const inner = error.cause instanceof Error ? reasonOf(error.cause) : ''
+  return inner === '' ? error.message : inner
 }
 
 async function startFacts(

@@ -42,8 +42,6 @@ export async function serve(config: Config): Promise<RunningService> {
     const cursorSecret = await sharedSecret(db, 'sql-cursor', randomBytes(32))
     const sessionSecret = await sharedSecret(db, 'console-session', randomBytes(32))
     const parts = compose(config, { ...engines, db, cursorSecret, sessionSecret }, CLOCK, log)
-    const supplied = config.administratorKey === '' ? undefined : config.administratorKey
-    const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     await parts.ingest.recover()
     await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))
@@ -53,6 +51,9 @@ export async function serve(config: Config): Promise<RunningService> {
       closing.unshift({ name: 'answer what was asked', timeoutMs: DRAIN_MS, run: () => app.close() })
       address = app.listeningOrigin
     }
+    // Last: a key that was made by a start which then failed, e.g. for a port in use, would never be shown.
+    const supplied = config.administratorKey === '' ? undefined : config.administratorKey
+    const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     log.info({ address }, 'service.ready')
     return { address, administratorKey, stop: () => shutDown(closing, CLOCK, log) }
   } catch (error) {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@millrace/sdk'
@@ -141,5 +143,20 @@ describe('millrace start', () => {
     expect(second.stderr).toMatch(new RegExp(`in use by process ${first.process.pid}`))
     first.process.kill('SIGTERM')
     expect((await first.finished).code).toBe(0)
+  })
+
+  it('keeps the administrator key for the start that succeeds when a port is in use (AU-4)', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const refused = await start('port', '--no-demo', '--port', String(port)).finished
+    other.close()
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toMatch(new RegExp(`cannot listen on 127.0.0.1:${port}: another program`))
+
+    const second = start('port', '--no-demo')
+    expect(await second.outputWith(/Ctrl-C/)).toMatch(/Administrator key, shown this once:\n {2}mr_\S+/)
+    second.process.kill('SIGTERM')
+    expect((await second.finished).code).toBe(0)
   })
 })

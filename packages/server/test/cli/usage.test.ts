@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { formatTable } from '../../src/cli/print.ts'
 import { runMillrace } from './run-millrace.ts'
@@ -27,7 +28,8 @@ describe('the command line', () => {
   })
 
   it.each([
-    [['--logs', 'missing.ndjson'], /ENOENT.*missing\.ndjson/, 1],
+    [['--logs', 'missing.ndjson'], /--logs missing\.ndjson cannot be read: there is no such file/],
+    [['--logs', tmpdir()], /--logs \S+ cannot be read: it is no file/],
     [['--rpc', 'http://127.0.0.1:1', '--logs', 'x'], /--rpc and --logs exclude each other/],
     [['--contract', `0x${'a'.repeat(40)}`], /--contract and --start-block need --rpc/],
     [['--rpc', 'http://127.0.0.1:1', '--contract', '0x12'], /40 hexadecimal digits, not "0x12"/],
