@@ -4,6 +4,7 @@ import { createCursorCodec } from './analytics/cursor.ts'
 import { createClaims } from './cache/claims.ts'
 import { createDataVersions } from './cache/data-versions.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
+import { createEventSource } from './clickhouse/event-source.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
 import { createMetricCatalog } from './clickhouse/metric-catalog.ts'
@@ -40,6 +41,7 @@ import { channelsRoutes } from './http/routes/channels.ts'
 import { deadLetterOperationsRoutes } from './http/routes/dead-letter-operations.ts'
 import { deadLettersRoute } from './http/routes/dead-letters.ts'
 import { ingestRoute } from './http/routes/ingest.ts'
+import { insightsRoute } from './http/routes/insights.ts'
 import { keyRoutes } from './http/routes/key.ts'
 import { keysRoutes } from './http/routes/keys.ts'
 import { otlpRoutes } from './http/routes/otlp.ts'
@@ -57,6 +59,7 @@ import { sqlSavedRoutes } from './http/routes/sql-saved.ts'
 import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
+import { createRunInsights } from './metrics/run-insights.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
 import type { Clock } from './platform/clock.ts'
 import { randomId } from './platform/ids.ts'
@@ -226,6 +229,9 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
+      insightsRoute(
+        createRunInsights({ source: createSeriesSource(facts), events: createEventSource(facts), clock }),
+      ),
       metricListRoute(createMetricCatalog(facts)),
       sqlExecuteRoute({ analytics, cacheDefaults }),
       ...sqlExecutionRoutes(analytics.executions),

@@ -31,7 +31,8 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
   })
 }
 
-function answerToWire(answer: RangeAnswer, stats: CacheStats, isInterfacePrefix: boolean): QueryRangeAnswer {
+/** A whole answer (WI-3). */
+export function answerToWire(answer: RangeAnswer, stats: CacheStats, isInterfacePrefix: boolean): QueryRangeAnswer {
   const { timestampsSeconds } = answer
   const timestamps = timestampsSeconds.map(String)
   return {
