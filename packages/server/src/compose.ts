@@ -16,6 +16,7 @@ import { createAlertStore } from './database/alert-store.ts'
 import { createAttemptStore } from './database/attempt-store.ts'
 import { createBatchStore } from './database/batch-store.ts'
 import { createChannelStore } from './database/channel-store.ts'
+import { createDatabaseClock } from './database/database-clock.ts'
 import { createDataVersionStore } from './database/data-version-store.ts'
 import type { ControlDatabase } from './database/database.ts'
 import { expireDelivery } from './database/dead-letter-expiry.ts'
@@ -154,11 +155,14 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
 
   const guard = createAddressGuard({ allowedCidrs: config.webhookAllowedCidrs })
   const endpoint = createWebhookEndpoint(guard, clock)
+  const lanes = createLaneStore(db)
+  // Leases must mean the same on all machines; with an embedded database there is only this one.
+  const laneClock = config.databaseUrl === '' ? null : createDatabaseClock(db, clock)
   const worker = createDeliveryWorker(
     {
-      lanes: createLaneStore(db),
+      lanes,
       endpoint,
-      clock,
+      clock: laneClock ?? clock,
       random: Math.random,
       sleep: (ms) => setTimeout(ms),
       leaseMs: LEASE_MS,
@@ -169,6 +173,8 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       concurrency: config.webhookConcurrency,
       hostConcurrency: config.webhookHostConcurrency,
       log,
+      isSole: laneClock === null,
+      ...(laneClock === null ? {} : { syncClock: laneClock.sync }),
     },
   )
   // Without the role, this process only enqueues; the workers find it in their next sweep.

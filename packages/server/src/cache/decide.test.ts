@@ -1,6 +1,6 @@
-import { assert, boolean, double, integer, option, property, record } from 'fast-check'
+import { assert, boolean, constantFrom, double, integer, option, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideCache } from './decide.ts'
+import { CACHE_DECISIONS, decideCache } from './decide.ts'
 import { CACHE_DEFAULTS, parseCachePolicy } from './parse-policy.ts'
 
 const MINUTE = 60_000
@@ -18,24 +18,46 @@ describe('decision of the cache', () => {
     [15 * DAY, 'serve_and_refresh'],
     [15 * DAY + 1, 'compute'],
   ] as const)('by default, for an answer of age %s ms: %s (CA-2)', (ageMs, expected) => {
-    expect(decideCache(standard, ageMs)).toBe(expected)
+    expect(decideCache(standard, ageMs === null ? null : { ageMs, isLate: false }, 'none')).toBe(expected)
   })
 
   it.each([
     [{ noCache: true }, 0, 'bypass'],
     [{ noCache: true }, null, 'bypass'],
-    [{ forceRefresh: true }, 0, 'compute'],
+    [{ forceRefresh: true }, 0, 'force'],
     [{ cacheTtlSecs: 0 }, 1, 'compute'],
     [{ cacheTtlSecs: 10 }, 10_001, 'compute'],
     [{ cacheTtlSecs: 10, cacheRefreshTtlSecs: 20 }, 10_000, 'serve'],
     [{ cacheRefreshTtlSecs: 0 }, 1, 'serve_and_refresh'],
     [{ cacheRefreshTtlSecs: 0.5 }, 501, 'serve_and_refresh'],
   ] as const)('for %j and age %s ms: %s (CA-2, CA-3)', (wire, ageMs, expected) => {
-    expect(decideCache(parseCachePolicy(wire), ageMs)).toBe(expected)
+    const stored = ageMs === null ? null : { ageMs, isLate: false }
+    expect(decideCache(parseCachePolicy(wire), stored, 'none')).toBe(expected)
   })
 
+  it.each([
+    ['none', 'serve_and_refresh'],
+    ['running', 'serve_meanwhile'],
+    ['paused', 'serve'],
+  ] as const)(
+    'late data makes an answer due at once; with flight %s: %s (CA-4, CA-6)',
+    (flight, expected) => {
+      const patient = parseCachePolicy({ cacheRefreshTtlSecs: 1_000_000 })
+      expect(decideCache(patient, { ageMs: 0, isLate: true }, flight)).toBe(expected)
+      expect(decideCache(patient, { ageMs: 0, isLate: false }, flight)).toBe('serve')
+    },
+  )
+
   it('never serves what is older than the ttl, and never ages backwards (CA-2)', () => {
-    const RANK = { serve: 0, serve_and_refresh: 1, compute: 2, bypass: 3 } as const
+    const RANK = {
+      serve: 0,
+      serve_meanwhile: 1,
+      serve_and_refresh: 1,
+      wait: 2,
+      compute: 2,
+      bypass: 3,
+      force: 3,
+    }
     const policies = record({
       cacheTtlSecs: integer({ min: 0, max: 10_000 }),
       cacheRefreshTtlSecs: double({ min: 0, max: 10_000, noNaN: true }),
@@ -46,12 +68,19 @@ describe('decision of the cache', () => {
         policies,
         option(integer({ min: -1000, max: 2e7 })),
         integer({ min: 0, max: 1000 }),
-        (wire, ageMs, more) => {
+        boolean(),
+        constantFrom('none', 'running', 'paused'),
+        (wire, ageMs, more, isLate, flight) => {
           const policy = parseCachePolicy(wire)
-          const decision = decideCache(policy, ageMs)
+          const at = (age: number | null) =>
+            decideCache(policy, age === null ? null : { ageMs: age, isLate }, flight)
+          const decision = at(ageMs)
           if (policy.isBypassed) expect(decision).toBe('bypass')
-          else if (ageMs === null || ageMs > wire.cacheTtlSecs * 1000) expect(decision).toBe('compute')
-          else expect(RANK[decideCache(policy, ageMs + more)]).toBeGreaterThanOrEqual(RANK[decision])
+          else if (ageMs === null || ageMs > wire.cacheTtlSecs * 1000) {
+            expect(decision).toBe(flight === 'running' ? 'wait' : 'compute')
+          } else expect(RANK[at(ageMs + more)]).toBeGreaterThanOrEqual(RANK[decision])
+          // At most one computation of a key is begun while another one runs.
+          if (flight === 'running') expect(CACHE_DECISIONS[decision].refreshes).toBe('no')
         },
       ),
     )

@@ -1,30 +1,24 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Cached, CachePolicy, ResultCache } from './cache-policy.ts'
-import { decideCache } from './decide.ts'
-import { createMemoryLevel, type CacheEntry } from './memory-level.ts'
-import { decodeResult, encodeResult } from './result-codec.ts'
+import type { Cached, CacheDetails, CachePolicy, Question, ResultCache } from './cache-policy.ts'
+import { SOLE_CLAIMS, type Claims } from './claims.ts'
+import type { DataVersions } from './data-versions.ts'
+import { CACHE_DECISIONS, decideCache, type CacheDecision, type FlightState } from './decide.ts'
+import { createKeptResults, type CacheLimits } from './kept-results.ts'
+import type { CacheEntry } from './memory-level.ts'
+import { createPauses } from './pauses.ts'
 import type { ResultStore } from './result-store.ts'
 
 export interface ResultCacheOptions {
   readonly store: ResultStore
+  readonly versions: DataVersions
+  /** Absent where no other instance shares the store. */
+  readonly claims?: Claims
   readonly clock: Clock
+  readonly sleep: (ms: number) => Promise<unknown>
   readonly log: Pick<Logger, 'warn'>
   readonly limits?: Partial<CacheLimits>
-}
-
-/** Bounds of the cache. */
-export interface CacheLimits {
-  /** JSON of the answers held in memory. */
-  readonly memoryBytesMax: number
-  /** Compressed answers in the control database. */
-  readonly storeBytesMax: number
-  /** JSON of one answer; a longer one is not cached. */
-  readonly entryBytesMax: number
-  /** Older answers are dropped from the control database, whatever ttl a caller would accept. */
-  readonly ageMaxMs: number
 }
 
 const DEFAULT_LIMITS: CacheLimits = {
@@ -34,8 +28,11 @@ const DEFAULT_LIMITS: CacheLimits = {
   ageMaxMs: 30 * 86_400_000,
 }
 
-const EVICT_EVERY_MS = 60_000
-const TOUCH_EVERY_MS = 3_600_000
+/** How long a miss waits for another instance before it computes by itself, and how often it looks. */
+const WAIT_MAX_MS = 10_000
+const LOOK_EVERY_MS = 50
+/** How long another instance that has a key is taken to be at it. */
+const ELSEWHERE_MS = 500
 
 /** A cache with work that goes on after the answer. */
 export interface RunningResultCache extends ResultCache {
@@ -43,140 +40,247 @@ export interface RunningResultCache extends ResultCache {
   settled(): Promise<void>
 }
 
+/** A computation, or a refresh, which ends without an answer when another instance is at it. */
+type Flight = Promise<CacheEntry | null>
+
 /**
- * Answers from memory, then from the store, then by computing (CA-2…CA-5). Answers are JSON values, shared between
- * callers, and must not be changed. A computation is shared by all who miss while it runs; a forced one is always its
- * own, because one that began before the request may not see what the caller wants to see. The store is an aid: when
- * it fails, answers are computed.
+ * Answers from memory, then from the store, then by computing (CA-2…CA-6). Answers are JSON values, shared between callers, and must not
+ * be changed. A computation is shared by all who miss while it runs. A forced one shares with no computation that began earlier, because that
+ * may not see what the caller wants to see. The store is an aid: when it fails, answers are computed.
  */
 export function createResultCache(options: ResultCacheOptions): RunningResultCache {
-  const { store, clock, log } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const memory = createMemoryLevel(limits.memoryBytesMax)
-  /** The newest computation of each key. */
-  const flights = new Map<string, Promise<CacheEntry>>()
+  const { store, versions, clock, log, sleep, claims = SOLE_CLAIMS } = options
+  const isSole = claims === SOLE_CLAIMS
+  const kept = createKeptResults({ store, clock, log, limits: { ...DEFAULT_LIMITS, ...options.limits } })
+  const pauses = createPauses(clock)
+  /** The newest work on each key. */
+  const flights = new Map<string, Flight>()
+  const forcedFlights = new Map<string, { running: Promise<CacheEntry>; next: Promise<CacheEntry> | null }>()
+  /** Keys that another instance works on, and until when (monotonic) that is believed. */
+  const elsewhere = new Map<string, number>()
   const background = new Set<Promise<unknown>>()
-  let evictedAt = Number.NEGATIVE_INFINITY
 
-  async function through<Value>(
-    key: string,
-    policy: CachePolicy,
-    compute: () => Promise<Value>,
-  ): Promise<Cached<Value>> {
-    const entry = policy.isBypassed || policy.isRefreshForced ? null : await find(key, policy)
-    const decision = decideCache(policy, entry && clock.now() - entry.computedAt)
-    if (decision === 'bypass') return answer(await measure(compute), false, false)
-    if (decision === 'compute' || entry === null) {
-      const computed = await (policy.isRefreshForced ? launch(key, compute) : join(key, compute))
-      return answer(computed, false, false)
+  async function through<Value>(question: Question<Value>, policy: CachePolicy): Promise<Cached<Value>> {
+    const { key } = question
+    let entry: CacheEntry | undefined
+    let source: CacheDetails['source'] = 'memory'
+    let decision = decideCache(policy, null, 'none')
+    if (decision === 'bypass') return answer(key, await measure(question), policy, decision, 'computed')
+    if (decision === 'force') return answer(key, await force(question), policy, decision, 'computed')
+    entry = kept.held(key)
+    decision = await decide(key, entry, policy)
+    if (mayBeStoredNewer(decision, entry)) {
+      const stored = await kept.find(key)
+      if (stored !== entry) [entry, source] = [stored, 'store']
+      decision = await decide(key, entry, policy)
     }
-    noteUse(key, entry)
-    const isRefreshing = decision === 'serve_and_refresh'
-    if (isRefreshing && !flights.has(key)) inBackground('cache.refresh_failed', launch(key, compute))
-    return answer(entry, true, isRefreshing)
+    if (!entry || !CACHE_DECISIONS[decision].isCached) {
+      return answer(key, await join(question, policy), policy, decision, 'computed')
+    }
+    inBackground(kept.noteUse(key, entry))
+    if (decision === 'serve_and_refresh') takeOff(key, refresh(question, entry))
+    return answer(key, entry, policy, decision, source)
   }
 
-  /** What is kept under a key. The store is asked only when memory alone would not do: another instance may have renewed it. */
-  async function find(key: string, policy: CachePolicy): Promise<CacheEntry | null> {
-    const held = memory.get(key)
-    if (held && decideCache(policy, clock.now() - held.computedAt) === 'serve') return held
+  async function decide(
+    key: string,
+    entry: CacheEntry | undefined,
+    policy: CachePolicy,
+  ): Promise<CacheDecision> {
+    if (!entry) return decideCache(policy, null, flightState(key))
+    const isLate = await judgeLate(entry)
+    return decideCache(policy, { ageMs: clock.now() - entry.computedAt, isLate }, flightState(key))
+  }
+
+  /** An answer whose data cannot be asked for is judged by its age alone. */
+  async function judgeLate({ basis }: CacheEntry): Promise<boolean> {
     try {
-      const stored = await store.read(hashKey(key))
-      if (stored && stored.computedAt > (memory.get(key)?.computedAt ?? -1)) {
-        const json = await decodeResult(stored.body, limits.entryBytesMax)
-        const { body: _, ...rest } = stored
-        const entry = { ...rest, value: JSON.parse(json), bytes: Buffer.byteLength(json) }
-        memory.put(key, entry)
-        return memory.get(key) ?? entry
-      }
+      return await versions.isLate(basis)
     } catch (error) {
-      log.warn({ err: error }, 'cache.read_failed')
+      log.warn({ err: error }, 'cache.data_version_failed')
+      return false
     }
-    return memory.get(key) ?? null
+  }
+
+  /** Another instance may have renewed what this one holds. */
+  function mayBeStoredNewer(decision: CacheDecision, entry: CacheEntry | undefined): boolean {
+    return decision !== 'serve' && (entry === undefined ? decision !== 'wait' : !isSole)
+  }
+
+  function flightState(key: string): FlightState {
+    if (flights.has(key) || (elsewhere.get(key) ?? 0) > clock.monotonic()) return 'running'
+    return pauses.isPaused(key) ? 'paused' : 'none'
   }
 
   /** Shares the computation under way, or begins one. */
-  async function join<Value>(key: string, compute: () => Promise<Value>): Promise<CacheEntry> {
+  async function join(question: Question<unknown>, policy: CachePolicy): Promise<CacheEntry> {
+    const { key } = question
     for (let flight = flights.get(key); flight; flight = flights.get(key)) {
       try {
-        return await flight
+        const entry = await flight
+        if (entry) return entry
       } catch (error) {
         // Whoever began it went away; those who wait for it did not.
-        if (!(error instanceof ServiceError && error.code === 'cancelled')) throw error
+        if (!isCancelled(error)) throw error
       }
     }
-    return launch(key, compute)
+    const computing = computeOnce(question, policy)
+    takeOff(key, computing)
+    return computing
   }
 
-  function launch<Value>(key: string, compute: () => Promise<Value>): Promise<CacheEntry> {
-    const flight = measure(compute).then(
-      (entry) => {
-        land()
-        return keep(key, entry)
-      },
-      (error: unknown) => {
-        land()
-        throw error
-      },
-    )
-    flights.set(key, flight)
-    return flight
+  function takeOff(key: string, flight: Flight): void {
+    const watched = flight.finally(() => {
+      if (flights.get(key) === watched) flights.delete(key)
+    })
+    flights.set(key, watched)
+    inBackground(watched.catch(() => undefined))
+  }
 
-    function land(): void {
-      if (flights.get(key) === flight) flights.delete(key)
+  /** Computes, unless another instance does: then waits for its answer, within bounds. */
+  async function computeOnce(question: Question<unknown>, policy: CachePolicy): Promise<CacheEntry> {
+    const { key } = question
+    const waitsUntil = clock.monotonic() + WAIT_MAX_MS
+    let isMine = await claims.claim(key, false)
+    while (!isMine && clock.monotonic() < waitsUntil) {
+      await sleep(LOOK_EVERY_MS)
+      const entry = await kept.find(key)
+      if (entry && (await isUsable(key, entry, policy))) return entry
+      isMine = await claims.claim(key, false)
+    }
+    // Whoever had the claim before may have ended after this instance last looked.
+    const entry = isSole ? undefined : await kept.find(key)
+    if (entry && (await isUsable(key, entry, policy))) {
+      if (isMine) inBackground(claims.release(key))
+      return entry
+    }
+    try {
+      return await computeAndKeep(question)
+    } catch (error) {
+      inBackground(claims.release(key))
+      throw error
     }
   }
 
-  async function measure<Value>(compute: () => Promise<Value>): Promise<CacheEntry> {
-    const computedAt = clock.now()
-    const startedAt = clock.monotonic()
-    const value = await compute()
-    const computeCostMs = Math.round(clock.monotonic() - startedAt)
-    return { value, bytes: 0, computedAt, computeCostMs, usedAt: computedAt }
+  /** Is it young enough for a caller who would otherwise have it computed? */
+  async function isUsable(key: string, entry: CacheEntry | undefined, policy: CachePolicy): Promise<boolean> {
+    return CACHE_DECISIONS[await decide(key, entry, policy)].isCached
   }
 
-  /** Puts an answer into memory now and into the store soon. */
-  function keep(key: string, computed: CacheEntry): CacheEntry {
-    const json = toJson(computed.value)
-    const bytes = Buffer.byteLength(json)
-    if (bytes === 0 || bytes > limits.entryBytesMax) return computed
-    const entry = { ...computed, bytes }
-    memory.put(key, entry)
-    inBackground('cache.write_failed', write(key, json, entry))
+  /** Gives the answer at once; the claim goes when others can find the answer in the store. */
+  async function computeAndKeep(question: Question<unknown>): Promise<CacheEntry> {
+    const { key } = question
+    const { entry, written } = kept.keep(key, await measure(question))
+    pauses.clear(key)
+    inBackground((written ?? Promise.resolve()).then(() => claims.release(key)))
     return entry
   }
 
-  /** Empty for a value that JSON cannot hold: a defect of the caller, which need not fail the request. */
-  function toJson(value: unknown): string {
+  /** Renews an answer: for nothing where it would come out the same (CA-6), else by computing it. */
+  async function refresh(question: Question<unknown>, entry: CacheEntry): Promise<CacheEntry | null> {
+    const { key } = question
+    if (!(await claims.claim(key, true))) {
+      elsewhere.set(key, clock.monotonic() + ELSEWHERE_MS)
+      return null
+    }
+    elsewhere.delete(key)
     try {
-      return JSON.stringify(value) ?? ''
+      const newer = isSole ? entry : await kept.find(key)
+      if (newer && newer.computedAt > entry.computedAt) {
+        await claims.release(key)
+        return newer
+      }
+      const nowMs = clock.now()
+      const isSame = question.scope(nowMs).signature === entry.basis.signature
+      if (!isSame || !(await versions.isUnchanged(entry.basis))) return await computeAndKeep(question)
+      await kept.renew(key, entry, nowMs)
+      pauses.clear(key)
+      await claims.release(key)
+      return kept.held(key) ?? entry
     } catch (error) {
-      log.warn({ err: error }, 'cache.value_is_not_json')
-      return ''
+      const failure = pauses.note(key, error instanceof Error ? error.message : String(error))
+      log.warn({ err: error, attempts: failure.attempts, retryAt: failure.retryAt }, 'cache.refresh_failed')
+      await claims.pause(key, failure.retryAt)
+      throw error
     }
   }
 
-  async function write(key: string, json: string, entry: CacheEntry): Promise<void> {
-    const { computedAt, computeCostMs, usedAt } = entry
-    await store.write(hashKey(key), { body: await encodeResult(json), computedAt, computeCostMs, usedAt })
-    if (clock.monotonic() - evictedAt < EVICT_EVERY_MS) return
-    evictedAt = clock.monotonic()
-    await store.evict({ computedBefore: clock.now() - limits.ageMaxMs, bytesMax: limits.storeBytesMax })
-  }
+  /** Those who force while a forced computation runs share the next one, which begins when it ends. */
+  async function force(question: Question<unknown>): Promise<CacheEntry> {
+    const { key } = question
+    for (;;) {
+      const ahead = forcedFlights.get(key)
+      if (!ahead) return begin()
+      ahead.next ??= ahead.running.then(begin, begin)
+      try {
+        return await ahead.next
+      } catch (error) {
+        if (!isCancelled(error)) throw error
+      }
+    }
 
-  function noteUse(key: string, entry: CacheEntry): void {
-    const usedAt = clock.now()
-    if (usedAt - entry.usedAt < TOUCH_EVERY_MS) return
-    memory.put(key, { ...entry, usedAt })
-    inBackground('cache.touch_failed', store.touch(hashKey(key), usedAt))
-  }
-
-  function inBackground(failure: string, work: Promise<unknown>): void {
-    const watched = work
-      .catch((error: unknown) => {
-        log.warn({ err: error }, failure)
+    function begin(): Promise<CacheEntry> {
+      const running = computeAndKeep(question).finally(() => {
+        if (forcedFlights.get(key)?.running === running) forcedFlights.delete(key)
       })
-      .finally(() => background.delete(watched))
+      forcedFlights.set(key, { running, next: null })
+      takeOff(key, running)
+      return running
+    }
+  }
+
+  async function measure(question: Question<unknown>): Promise<CacheEntry> {
+    const computedAt = clock.now()
+    const startedAt = clock.monotonic()
+    const { owner } = question
+    const basis = await versions.begin(owner, question.scope(computedAt), computedAt)
+    const value = await question.compute(computedAt)
+    const computeCostMs = Math.round(clock.monotonic() - startedAt)
+    const of = { value, projectId: owner.projectId, basis }
+    return {
+      ...of,
+      bytes: 0,
+      etag: null,
+      computedAt,
+      computeCostMs,
+      usedAt: computedAt,
+      renderings: new Map(),
+    }
+  }
+
+  function answer<Value>(
+    key: string,
+    entry: CacheEntry,
+    policy: CachePolicy,
+    decision: CacheDecision,
+    source: CacheDetails['source'],
+  ): Cached<Value> {
+    const { value, computedAt, computeCostMs, basis, etag, bytes } = entry
+    const { isCached, isRefreshing } = CACHE_DECISIONS[decision]
+    const details = {
+      source,
+      ageMs: Math.max(0, clock.now() - computedAt),
+      expiresAt: bytes > 0 ? computedAt + policy.ttlSeconds * 1000 : null,
+      dataVersion: basis.dataVersion,
+      failure: isCached ? pauses.failureOf(key) : null,
+    }
+    return {
+      value: value as Value,
+      stats: { computedAt, isCached, isRefreshing, computeCostMs, details },
+      etag,
+      rendered: async (variant, make) => {
+        const known = entry.renderings.get(variant)
+        if (known) return known
+        const made = await make()
+        kept.keepRendering(key, entry, variant, made)
+        return made
+      },
+    }
+  }
+
+  function inBackground(work: Promise<unknown> | null): void {
+    if (!work) return
+    const watched = work.finally(() => background.delete(watched))
     background.add(watched)
   }
 
@@ -188,11 +292,6 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   }
 }
 
-function answer<Value>(entry: CacheEntry, isCached: boolean, isRefreshing: boolean): Cached<Value> {
-  const { value, computedAt, computeCostMs } = entry
-  return { value: value as Value, stats: { computedAt, isCached, isRefreshing, computeCostMs } }
-}
-
-function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+function isCancelled(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'cancelled'
 }

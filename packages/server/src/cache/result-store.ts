@@ -1,20 +1,29 @@
 /** An answer as it is kept. */
 export interface StoredResult {
+  readonly projectId: number
   /** JSON, compressed with zstd. */
   readonly body: Uint8Array
-  /** Epoch milliseconds at which its computation began. */
+  /** Epoch milliseconds at which its computation, or its last renewal, began. */
   readonly computedAt: number
   readonly computeCostMs: number
   /** When it was last stored or read, to the hour. */
   readonly usedAt: number
+  /** JSON of what it was computed from. */
+  readonly basis: string
 }
 
 /** Where answers survive a restart and are shared by instances. Keys are SHA-256 hashes. */
 export interface ResultStore {
-  read(keyHash: Uint8Array): Promise<StoredResult | null>
+  /** What is stored, if it was computed after `newerThan`. */
+  read(keyHash: Uint8Array, newerThan: number): Promise<StoredResult | null>
   /** Does not replace an answer that was computed later. */
   write(keyHash: Uint8Array, result: StoredResult): Promise<void>
+  /** Gives an answer that still holds a new age. */
+  renew(keyHash: Uint8Array, computedAt: { readonly from: number; readonly to: number }): Promise<void>
   touch(keyHash: Uint8Array, usedAt: number): Promise<void>
-  /** Drops answers computed before an instant, then the least recently used until the rest fit. */
+  /**
+   * Drops answers computed before an instant; then, until the rest fit, the least recently used of the projects that hold most: no project
+   * loses an answer while another one holds more.
+   */
   evict(limits: { readonly computedBefore: number; readonly bytesMax: number }): Promise<void>
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { ProjectVersion } from '../ingest/batch.ts'
 import type {
@@ -12,6 +13,7 @@ import type {
   Unfinished,
 } from '../ingest/batch-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { raiseDataVersions, raiseForRollback, raiseWhole } from './raise-data-versions.ts'
 import type { IngestTables } from './schema/ingest.ts'
 
 /** How exports get into the queues of their channels, inside the transaction that finishes their batch. */
@@ -22,11 +24,22 @@ export interface ExportQueue {
     messages: readonly ExportedMessage[],
     nowMs: number,
   ): Promise<{ readonly warnings: readonly string[] }>
+  /** Told after the exports of a batch how far the chains have come (DL-13). */
+  advanceHeads?(
+    tx: ControlTransaction,
+    version: ProjectVersion,
+    heads: readonly ChainHead[],
+    nowMs: number,
+  ): Promise<void>
   withdrawExports(tx: ControlTransaction, withdrawal: ProjectVersion & RollbackOrder): Promise<number>
 }
 
-/** The undo log of ingest in the control database. */
-export function createBatchStore(db: ControlDatabase, exports: ExportQueue): BatchStore {
+/** The undo log of ingest in the control database. `onChanged` is told after each transaction that raised data versions. */
+export function createBatchStore(
+  db: ControlDatabase,
+  exports: ExportQueue,
+  onChanged: (version: ProjectVersion) => void = () => undefined,
+): BatchStore {
   return {
     begin: (version, batches, lease) =>
       db.transaction().execute(async (tx) => {
@@ -41,12 +54,16 @@ export function createBatchStore(db: ControlDatabase, exports: ExportQueue): Bat
         })
       }),
 
-    finish: (version, batches, nowMs) =>
-      db.transaction().execute(async (tx) => {
+    finish: async (version, batches, changes, nowMs) => {
+      const finished = await db.transaction().execute(async (tx) => {
         const answers: BatchAnswer[] = []
         for (const batch of batches) answers.push(await finishOne(tx, version, batch, nowMs))
+        await raiseDataVersions(tx, version, changes)
         return answers
-      }),
+      })
+      onChanged(version)
+      return finished
+    },
 
     cancel: (sequences) =>
       db.transaction().execute(async (tx) => {
@@ -66,16 +83,22 @@ export function createBatchStore(db: ControlDatabase, exports: ExportQueue): Bat
         return new Map(rows.map(({ sequence, answer }) => [sequence, parseAnswer(answer)]))
       }),
 
-    forget: async (sequences) => {
-      await db
-        .deleteFrom('ingest_batch')
-        .where('sequence', 'in', [...sequences])
-        .where('state', '!=', 'done')
-        .execute()
+    forget: async (sequences, hasRemovedFacts) => {
+      const forgotten = await db.transaction().execute(async (tx) => {
+        const rows = await tx
+          .deleteFrom('ingest_batch')
+          .where('sequence', 'in', [...sequences])
+          .where('state', '!=', 'done')
+          .returningAll()
+          .execute()
+        if (hasRemovedFacts) for (const row of rows) await raiseForRemoval(tx, toUnfinished(row))
+        return rows
+      })
+      for (const { project_id: projectId, version } of forgotten) onChanged({ projectId, version })
     },
 
-    beginRollback: (version, order, lease) =>
-      db.transaction().execute(async (tx) => {
+    beginRollback: async (version, order, lease) => {
+      const begun = await db.transaction().execute(async (tx) => {
         const { sequence } = await tx
           .insertInto('ingest_batch')
           .values({
@@ -87,8 +110,13 @@ export function createBatchStore(db: ControlDatabase, exports: ExportQueue): Bat
           })
           .returning('sequence')
           .executeTakeFirstOrThrow()
-        return { sequence, withdrawnExports: await exports.withdrawExports(tx, { ...version, ...order }) }
-      }),
+        const withdrawnExports = await exports.withdrawExports(tx, { ...version, ...order })
+        await raiseForRollback(tx, version, order)
+        return { sequence, withdrawnExports }
+      })
+      onChanged(version)
+      return begun
+    },
 
     takeOver: async ({ owner, until, nowMs, isSole }) => {
       const rows = await db
@@ -117,11 +145,12 @@ export function createBatchStore(db: ControlDatabase, exports: ExportQueue): Bat
 
   async function finishOne(
     tx: ControlTransaction,
-    { projectId }: ProjectVersion,
+    version: ProjectVersion,
     batch: FinishedBatch,
     nowMs: number,
   ): Promise<BatchAnswer> {
-    const queued = await exports.enqueueExports(tx, projectId, batch.exports, nowMs)
+    const queued = await exports.enqueueExports(tx, version.projectId, batch.exports, nowMs)
+    if (batch.heads) await exports.advanceHeads?.(tx, version, batch.heads, nowMs)
     const answer = { accepted: batch.accepted, warnings: [...batch.warnings, ...queued.warnings] }
     const { numUpdatedRows } = await tx
       .updateTable('ingest_batch')
@@ -180,6 +209,12 @@ async function findKnown(
       { state: 'done' as const, contentHash: row.content_hash ?? '', answer: parseAnswer(row.answer) },
     ]),
   )
+}
+
+/** What was visible for a while and is gone. Of a batch only its tables are known any more. */
+async function raiseForRemoval(tx: ControlTransaction, removed: Unfinished): Promise<void> {
+  if (removed.kind === 'rollback') await raiseForRollback(tx, removed, removed.order)
+  else await raiseWhole(tx, removed)
 }
 
 function newRow({ projectId, version }: ProjectVersion, { owner, until }: BatchLease) {

@@ -1,38 +1,44 @@
 import { sql } from 'kysely'
 import type { ResultStore } from '../cache/result-store.ts'
 import type { ControlDatabase } from './database.ts'
+import { fairLevel } from './fair-level.ts'
 
-/** Bytes of an answer and of all that were used after it. */
+/** Bytes of an answer and of all that its project used after it. */
 const RUNNING_BYTES =
-  sql<number>`sum(body_bytes) over (order by used_at desc, key_hash rows unbounded preceding)`.as(
+  sql<number>`sum(body_bytes) over (partition by project_id order by used_at desc, key_hash rows unbounded preceding)`.as(
     'running_bytes',
   )
 
 /** Cached answers in the control database. */
 export function createResultStore(db: ControlDatabase): ResultStore {
   return {
-    read: async (keyHash) => {
+    read: async (keyHash, newerThan) => {
       const row = await db
         .selectFrom('cached_result')
-        .select(['body', 'computed_at', 'compute_cost_ms', 'used_at'])
+        .select(['project_id', 'body', 'computed_at', 'compute_cost_ms', 'used_at', 'basis'])
         .where('key_hash', '=', keyHash)
+        .where('computed_at', '>', newerThan)
         .executeTakeFirst()
       if (!row) return null
       return {
+        projectId: row.project_id,
         body: row.body,
         computedAt: row.computed_at,
         computeCostMs: row.compute_cost_ms,
         usedAt: row.used_at,
+        basis: row.basis,
       }
     },
 
     write: async (keyHash, result) => {
       const row = {
+        project_id: result.projectId,
         body: result.body,
         body_bytes: result.body.byteLength,
         computed_at: result.computedAt,
         compute_cost_ms: result.computeCostMs,
         used_at: result.usedAt,
+        basis: result.basis,
       }
       await db
         .insertInto('cached_result')
@@ -43,6 +49,15 @@ export function createResultStore(db: ControlDatabase): ResultStore {
             .doUpdateSet(row)
             .where('cached_result.computed_at', '<=', result.computedAt),
         )
+        .execute()
+    },
+
+    renew: async (keyHash, { from, to }) => {
+      await db
+        .updateTable('cached_result')
+        .set({ computed_at: to })
+        .where('key_hash', '=', keyHash)
+        .where('computed_at', '=', from)
         .execute()
     },
 
@@ -57,13 +72,23 @@ export function createResultStore(db: ControlDatabase): ResultStore {
 
     evict: async ({ computedBefore, bytesMax }) => {
       await db.deleteFrom('cached_result').where('computed_at', '<', computedBefore).execute()
+      const shares = await db
+        .selectFrom('cached_result')
+        .select((eb) => eb.fn.sum<number>('body_bytes').as('bytes'))
+        .groupBy('project_id')
+        .execute()
+      const level = fairLevel(
+        shares.map(({ bytes }) => bytes),
+        bytesMax,
+      )
+      if (level === Infinity) return
       await db
         .deleteFrom('cached_result')
         .where('key_hash', 'in', (eb) =>
           eb
             .selectFrom(eb.selectFrom('cached_result').select(['key_hash', RUNNING_BYTES]).as('by_use'))
             .select('key_hash')
-            .where('running_bytes', '>', bytesMax),
+            .where('running_bytes', '>', level),
         )
         .execute()
     },

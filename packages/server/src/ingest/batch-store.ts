@@ -1,3 +1,5 @@
+import type { ChangedDay } from '../cache/data-change.ts'
+import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { ProjectVersion } from './batch.ts'
 
@@ -36,6 +38,8 @@ export interface FinishedBatch {
   readonly accepted: number
   readonly warnings: readonly string[]
   readonly exports: readonly ExportedMessage[]
+  /** How far its chains have come; absent where nothing depends on it. */
+  readonly heads?: readonly ChainHead[]
 }
 
 /** Which records a reorganisation removes (IN-3). */
@@ -62,17 +66,24 @@ export interface BatchStore {
     batches: readonly NewBatch[],
     lease: BatchLease,
   ): Promise<readonly BatchStart[]>
-  /** Enqueues exports and records batches as done, in one transaction. Throws when one of them is no longer open. */
+  /**
+   * Enqueues exports, raises the data versions of what the batches changed (CA-6) and records them as done, in one transaction.
+   * Throws when one of them is no longer open.
+   */
   finish(
     version: ProjectVersion,
     batches: readonly FinishedBatch[],
+    changes: readonly ChangedDay[],
     nowMs: number,
   ): Promise<readonly BatchAnswer[]>
   /** Keeps batches from being finished any more. Returns those that are done already, with their answers. */
   cancel(sequences: readonly number[]): Promise<ReadonlyMap<number, BatchAnswer>>
-  /** Drops the record of batches and rollbacks that are not done: nothing of them is left in the facts. */
-  forget(sequences: readonly number[]): Promise<void>
-  /** Records a rollback as open and withdraws pending exports, in one transaction. */
+  /**
+   * Drops the record of batches and rollbacks that are not done: nothing of them is left in the facts. Where facts were removed, the data
+   * versions of what they touched are raised with it (CA-6).
+   */
+  forget(sequences: readonly number[], hasRemovedFacts: boolean): Promise<void>
+  /** Records a rollback as open, withdraws pending exports and raises the data versions of the days it touches, in one transaction. */
   beginRollback(
     version: ProjectVersion,
     order: RollbackOrder,

@@ -1,6 +1,8 @@
 import { ServiceError } from '../platform/errors.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
 import type { BatchAnswer, BatchStore } from './batch-store.ts'
+import { chainHeads } from './chain-heads.ts'
+import { changedDays } from './changed-days.ts'
 import type { FactStore } from './fact-store.ts'
 import { isPassing, patiently, type Patience } from './patience.ts'
 import type { Repairs } from './repairs.ts'
@@ -159,7 +161,9 @@ async function finish(
       accepted: waiting.batch.recordCount,
       warnings,
       exports: waiting.batch.exports,
+      heads: chainHeads(waiting.batch),
     })),
+    changedDays(open.map(({ waiting }) => waiting.batch)),
     clock.now(),
   )
   for (const [index, { waiting }] of open.entries()) {

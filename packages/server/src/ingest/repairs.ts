@@ -56,7 +56,7 @@ async function repair(
   if (!first) return new Map()
   if (first.kind === 'rollback') {
     await facts.rollBack(first, { ...first.order, beforeSequence: first.sequence })
-    await batches.forget([first.sequence])
+    await batches.forget([first.sequence], true)
     return new Map()
   }
   const done = await batches.cancel(group.map(({ sequence }) => sequence))
@@ -64,6 +64,6 @@ async function repair(
   const sequences = undone.map(({ sequence }) => sequence)
   const tables = new Set(undone.flatMap((each) => (each.kind === 'batch' ? each.tables : [])))
   if (tables.size > 0) await facts.erase(first, sequences, [...tables])
-  if (sequences.length > 0) await batches.forget(sequences)
+  if (sequences.length > 0) await batches.forget(sequences, tables.size > 0)
   return done
 }

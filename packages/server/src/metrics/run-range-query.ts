@@ -1,11 +1,12 @@
 import type { MetricQuery } from '@millrace/contract'
-import type { CachePolicy, CacheStats, ResultCache } from '../cache/cache-policy.ts'
+import type { Cached, CachePolicy, CacheStats, ResultCache } from '../cache/cache-policy.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import { evaluateQuery, type EvaluatedQuery, type EvaluationScope } from './evaluate-query.ts'
 import { describeGrid, limitSeries, type RangeAnswer, type RangeResult } from './range-answer.ts'
 import { rangeQueryKey, type RangeQuery } from './range-query.ts'
+import { rangeQueryScope } from './range-query-scope.ts'
 import { neededIds, parseFormulas, runFormulas, type Outcome } from './run-formulas.ts'
 import type { SeriesSource } from './series-source.ts'
 import { resolveTimeRange } from './time-range.ts'
@@ -20,6 +21,8 @@ export interface RangeQueryDependencies {
 export interface RangeQueryOutcome {
   readonly answer: RangeAnswer
   readonly stats: CacheStats
+  /** Absent for an answer that holds an error, which is not kept. */
+  readonly cached?: Cached<RangeAnswer>
 }
 
 /** Answers a range query. Throws `invalid_argument` for a range that cannot be answered, `unavailable` while the engine is down. */
@@ -55,10 +58,16 @@ export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRa
     if (signal.aborted) abort()
     try {
       const key = rangeQueryKey(query, project.id, version)
-      const { value, stats } = await cache.through(key, policy, () =>
-        compute(dependencies, project.id, version, query, stop.signal),
+      const cached = await cache.through(
+        {
+          key,
+          owner: { projectId: project.id, version },
+          scope: (nowMs) => rangeQueryScope(query, nowMs),
+          compute: (nowMs) => compute(dependencies, project.id, version, query, nowMs, stop.signal),
+        },
+        policy,
       )
-      return { answer: value, stats }
+      return { answer: cached.value, stats: cached.stats, cached }
     } catch (error) {
       if (error instanceof UncachedAnswer) return error.outcome
       throw error
@@ -73,10 +82,10 @@ async function compute(
   projectId: number,
   version: number,
   query: RangeQuery,
+  computedAt: number,
   signal: AbortSignal,
 ): Promise<RangeAnswer> {
   const { clock } = dependencies
-  const computedAt = clock.now()
   const startedAt = clock.monotonic()
   const grid = resolveTimeRange(query.timeRange, computedAt)
   const formulas = parseFormulas(query.formulas)

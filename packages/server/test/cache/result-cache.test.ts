@@ -1,23 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseCachePolicy } from '../../src/cache/parse-policy.ts'
-import { createResultCache, type RunningResultCache } from '../../src/cache/result-cache.ts'
-import type { ResultStore } from '../../src/cache/result-store.ts'
-import { createResultStore } from '../../src/database/result-store.ts'
 import { ServiceError } from '../../src/platform/errors.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
+import { openTestCache, type TestCache, type TestCacheOptions } from './test-cache.ts'
 
 const standard = parseCachePolicy({})
 const MINUTE = 60_000
 const DAY = 86_400_000
-const nothing = () => Promise.resolve(null)
 const done = () => Promise.resolve()
+/** Stores that answer at once, so that one turn of the event loop sees everybody waiting. */
+const AT_ONCE = {
+  store: { read: () => Promise.resolve(null), write: done, renew: done, touch: done, evict: done },
+  dataVersions: {
+    current: () => Promise.resolve({ latest: 0, late: 0 }),
+    covered: () => Promise.resolve({ latest: 0, late: 0 }),
+    frontierMicros: () => Promise.resolve(null),
+  },
+}
 
 describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   let database: TestDatabase
   let clock: ManualClock
-  let cache: RunningResultCache
+  let cache: TestCache
   let warnings: string[]
   let computed: number
   beforeEach(async () => {
@@ -33,8 +39,8 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   const log = { warn: (_fields: unknown, message?: string) => void warnings.push(message ?? '') }
-  const newCache = (store: ResultStore = createResultStore(database.db)) =>
-    createResultCache({ store, clock, log })
+  const newCache = (options: Partial<TestCacheOptions> = {}) =>
+    openTestCache({ db: database.db, clock, log, ...options })
   const count = () => Promise.resolve({ n: ++computed })
   const fail = () => Promise.reject(new ServiceError('unavailable', 'the engine is restarting'))
 
@@ -44,19 +50,33 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
       clock.advance(250)
       return count()
     })
-    expect(first).toEqual({
+    const details = { ageMs: 250, dataVersion: 0, expiresAt: start + 15 * DAY, failure: null }
+    expect(first).toMatchObject({
       value: { n: 1 },
-      stats: { computedAt: start, isCached: false, isRefreshing: false, computeCostMs: 250 },
+      stats: {
+        computedAt: start,
+        isCached: false,
+        isRefreshing: false,
+        computeCostMs: 250,
+        details: { ...details, source: 'computed' },
+      },
     })
     const second = await cache.through('key', standard, count)
-    expect(second).toEqual({ value: { n: 1 }, stats: { ...first.stats, isCached: true } })
+    expect(second.value).toEqual({ n: 1 })
+    expect(second.stats).toEqual({
+      ...first.stats,
+      isCached: true,
+      details: { ...details, source: 'memory' },
+    })
+    expect(second.etag).toBe(first.etag)
     expect((await cache.through('other', standard, count)).value).toEqual({ n: 2 })
   })
 
   it('survives a restart and is shared by instances', async () => {
+    cache = newCache({ instance: 'a' })
     await cache.through('key', standard, count)
     await cache.settled()
-    const restarted = newCache()
+    const restarted = newCache({ instance: 'b' })
     const answer = await restarted.through('key', standard, fail)
     expect(answer).toMatchObject({ value: { n: 1 }, stats: { isCached: true } })
     clock.advance(MINUTE + 1)
@@ -130,8 +150,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   it('goes on for those who wait when the caller who began it goes away', async () => {
-    // An empty store that answers at once, so that one turn of the event loop sees everybody waiting.
-    const patient = newCache({ read: nothing, write: done, touch: done, evict: done })
+    const patient = newCache(AT_ONCE)
     const gate = Promise.withResolvers<never>()
     const first = patient.through('key', standard, () => gate.promise)
     const others = [1, 2].map(() => patient.through('key', standard, count))
@@ -143,7 +162,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   it('begins no refresh while a forced computation runs, though an earlier one has ended (CA-4)', async () => {
-    const patient = newCache({ read: nothing, write: done, touch: done, evict: done })
+    const patient = newCache(AT_ONCE)
     const eager = parseCachePolicy({ cacheRefreshTtlSecs: 0 })
     const gates = [Promise.withResolvers<string>(), Promise.withResolvers<string>()] as const
     await patient.through('key', standard, count)
@@ -188,18 +207,53 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     await cache.through('key', standard, fail)
     await cache.settled()
     expect(warnings).toEqual(['cache.refresh_failed'])
+    const paused = await cache.through('key', standard, count)
+    expect(paused).toMatchObject({ value: { n: 1 }, stats: { isCached: true, isRefreshing: false } })
+    const failure = { message: 'the engine is restarting', attempts: 1, retryAt: clock.now() + 1000 }
+    expect(paused.stats.details?.failure).toEqual(failure)
+    clock.advance(1000)
     expect(await cache.through('key', standard, count)).toMatchObject({
       value: { n: 1 },
       stats: { isCached: true, isRefreshing: true },
     })
+    await cache.settled()
+    const renewed = await cache.through('key', standard, fail)
+    expect(renewed).toMatchObject({ value: { n: 2 }, stats: { details: { failure: null } } })
+  })
+
+  it('waits longer with every failed refresh, up to a minute, and computes at once what is older than the ttl', async () => {
+    await cache.through('key', standard, count)
+    clock.advance(MINUTE + 1)
+    const pauses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      await cache.through('key', standard, fail)
+      await cache.settled()
+      const { stats } = await cache.through('key', standard, fail)
+      pauses.push((stats.details?.failure?.retryAt ?? 0) - clock.now())
+      clock.advance(pauses.at(-1) ?? 0)
+    }
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
+    await cache.through('key', standard, fail)
+    await cache.settled()
+    const impatient = parseCachePolicy({ cacheTtlSecs: 1 })
+    expect((await cache.through('key', impatient, count)).value).toEqual({ n: 2 })
+  })
+
+  it('shares one forced computation among those who come while another one runs (CA-4)', async () => {
+    const forced = parseCachePolicy({ forceRefresh: true })
+    const patient = newCache(AT_ONCE)
+    const gate = Promise.withResolvers<void>()
+    const first = patient.through('key', forced, () => gate.promise.then(count))
+    await setImmediate()
+    const later = [1, 2, 3].map(() => patient.through('key', forced, count))
+    gate.resolve()
+    expect((await first).value).toEqual({ n: 1 })
+    expect((await Promise.all(later)).map(({ value }) => value)).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }])
   })
 
   it('answers without its store, and from a store with a damaged answer', async () => {
     const broken = newCache({
-      read: fail,
-      write: fail,
-      touch: fail,
-      evict: fail,
+      store: { read: fail, write: fail, renew: fail, touch: fail, evict: fail },
     })
     expect((await broken.through('key', standard, count)).value).toEqual({ n: 1 })
     await broken.settled()
@@ -214,12 +268,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   it('keeps no answer that is too long or no JSON, and gives it all the same', async () => {
-    const small = createResultCache({
-      store: createResultStore(database.db),
-      clock,
-      log,
-      limits: { entryBytesMax: 20 },
-    })
+    const small = newCache({ limits: { entryBytesMax: 20 } })
     const long = () => Promise.resolve({ text: 'x'.repeat(50), n: ++computed })
     expect((await small.through('key', standard, long)).value.n).toBe(1)
     expect((await small.through('key', standard, long)).value.n).toBe(2)
@@ -230,12 +279,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   })
 
   it('stays within its bytes in the control database', async () => {
-    const small = createResultCache({
-      store: createResultStore(database.db),
-      clock,
-      log,
-      limits: { storeBytesMax: 2000, memoryBytesMax: 0 },
-    })
+    const small = newCache({ limits: { storeBytesMax: 2000, memoryBytesMax: 0 } })
     for (let i = 0; i < 20; i++) {
       await small.through(`key ${i}`, standard, () => Promise.resolve(noise(i)))
       await small.settled()

@@ -4,7 +4,9 @@ import { createResultStore } from '../../src/database/result-store.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 
 const key = (n: number) => new Uint8Array(32).fill(n)
-const result = (bytes: number, usedAt: number, computedAt = usedAt) => ({
+const result = (bytes: number, usedAt: number, computedAt = usedAt, projectId = 1) => ({
+  projectId,
+  basis: '{}',
   body: new Uint8Array(bytes).fill(200),
   computedAt,
   computeCostMs: 7,
@@ -21,23 +23,24 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
   afterEach(() => database.close())
 
   async function held(keys: readonly number[]): Promise<readonly number[]> {
-    const found = await Promise.all(keys.map((n) => store.read(key(n))))
+    const found = await Promise.all(keys.map((n) => store.read(key(n), -1)))
     return keys.filter((_, index) => found[index] !== null)
   }
 
   it('returns what was written', async () => {
     await store.write(key(1), result(100, 5))
-    const stored = await store.read(key(1))
+    const stored = await store.read(key(1), -1)
     expect(stored).toMatchObject({ computedAt: 5, computeCostMs: 7, usedAt: 5 })
     expect([...(stored?.body ?? [])]).toEqual([...new Uint8Array(100).fill(200)])
-    expect(await store.read(key(2))).toBeNull()
+    expect(await store.read(key(2), -1)).toBeNull()
   })
 
   it('replaces an older answer and keeps a newer one, so that a slow instance undoes nothing', async () => {
     await store.write(key(1), result(1, 10))
     await store.write(key(1), result(2, 20))
     await store.write(key(1), result(3, 15))
-    expect(await store.read(key(1))).toMatchObject({ computedAt: 20 })
+    expect(await store.read(key(1), 19)).toMatchObject({ computedAt: 20 })
+    expect(await store.read(key(1), 20)).toBeNull()
   })
 
   it('drops by age, then the least recently used until the rest fit', async () => {
@@ -50,5 +53,19 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
     expect(await held([2, 3, 4])).toEqual([2, 4])
     await store.evict({ computedBefore: 0, bytesMax: 99 })
     expect(await held([2, 3, 4])).toEqual([])
+  })
+  it('gives an answer a new age, unless it was replaced meanwhile', async () => {
+    await store.write(key(1), result(1, 10))
+    await store.renew(key(1), { from: 9, to: 50 })
+    expect(await store.read(key(1), -1)).toMatchObject({ computedAt: 10 })
+    await store.renew(key(1), { from: 10, to: 50 })
+    expect(await store.read(key(1), -1)).toMatchObject({ computedAt: 50 })
+  })
+
+  it('takes room from the project that holds most, and nothing from one that holds little', async () => {
+    await store.write(key(1), result(100, 1, 1, 7))
+    for (const n of [2, 3, 4, 5, 6]) await store.write(key(n), result(100, n * 10, n, 8))
+    await store.evict({ computedBefore: 0, bytesMax: 350 })
+    expect(await held([1, 2, 3, 4, 5, 6])).toEqual([1, 5, 6])
   })
 })

@@ -129,7 +129,7 @@ describe('a range query on real samples', () => {
   it.each(PLANS)(
     'has what plain reading of the rulings gives by %s, point for point (MQ-2, MQ-3, FN-1, FN-2, FN-3, FN-4)',
     async (plan) => {
-      const query = rangeQueries(test.engine, project, LAST_MS, noCache, PLAN_OPTIONS[plan])
+      const query = rangeQueries(test.engine, project, LAST_MS, noCache(LAST_MS), PLAN_OPTIONS[plan])
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...METRICS.keys()), call, range, async (index, call, range) => {
           const samples = METRICS[index] ?? []

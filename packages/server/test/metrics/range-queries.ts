@@ -8,14 +8,18 @@ import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { Project } from '../../src/projects/project.ts'
 
-/** Computes every answer. */
-export const noCache: ResultCache = {
-  async through(_key, _policy, compute) {
-    return {
-      value: await compute(),
-      stats: { computedAt: 0, isCached: false, isRefreshing: false, computeCostMs: 0 },
-    }
-  },
+/** Computes every answer, at a fixed time. */
+export function noCache(nowMs: number): ResultCache {
+  return {
+    async through({ compute }) {
+      return {
+        value: await compute(nowMs),
+        stats: { computedAt: nowMs, isCached: false, isRefreshing: false, computeCostMs: 0 },
+        etag: null,
+        rendered: (_variant, make) => make(),
+      }
+    },
+  }
 }
 
 /** Asks range queries of a real engine at a fixed time. */
@@ -23,7 +27,7 @@ export function rangeQueries(
   engine: FactEngine,
   project: Project,
   nowMs: number,
-  cache = noCache,
+  cache = noCache(nowMs),
   limits: Partial<SeriesSourceLimits> = {},
 ) {
   const clock = { now: () => nowMs, monotonic: () => 0 }

@@ -211,9 +211,9 @@ describe('a range query', () => {
     function recording() {
       const keys: string[] = []
       const cache: ResultCache = {
-        through: (key, policy, compute) => {
-          keys.push(key)
-          return noCache.through(key, policy, compute)
+        through: (question, policy) => {
+          keys.push(question.key)
+          return noCache(NOW).through(question, policy)
         },
       }
       return { keys, cache }
@@ -250,8 +250,8 @@ describe('a range query', () => {
     it('is not given an answer that holds an error (CA-4)', async () => {
       let kept = 0
       const cache: ResultCache = {
-        async through(key, policy, compute) {
-          const cached = await noCache.through(key, policy, compute)
+        async through(question, policy) {
+          const cached = await noCache(NOW).through(question, policy)
           kept += 1
           return cached
         },

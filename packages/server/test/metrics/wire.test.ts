@@ -28,7 +28,7 @@ describe('metrics over HTTP', () => {
     const clock = { now: () => NOW, monotonic: () => 0 }
     const runRangeQuery = createRunRangeQuery({
       source: createSeriesSource(test.engine),
-      cache: noCache,
+      cache: noCache(NOW),
       clock,
     })
     app = await buildApp({
@@ -127,7 +127,7 @@ describe('metrics over HTTP', () => {
     [{ timeRange: { ...body.timeRange, step: 1.5 } }, /timeRange.step/],
     [{ timeRange: { end: 'now' } }, /timeRange.start is required/],
     [{ timeRange: undefined }, /timeRange is required/],
-    [{ queries: 'price' }, /queries must be array/],
+    [{ queries: 'price' }, /queries must be an array/],
     [{ samplesLimit: -1 }, /samplesLimit/],
     [{ cachePolicy: { noCache: true, forceRefresh: true } }, /exclude each other/],
   ])('refuses %j with 400 and names the field (ER-2)', async (change, message) => {

@@ -1,0 +1,71 @@
+/**
+ * What ingest has changed of one name on one UTC day of one chain. `day` counts from 1970-01-01; the times are those of
+ * the oldest and the newest record, `highestBlock` the highest block among them.
+ */
+export interface ChangedDay {
+  readonly name: string
+  readonly chain: string
+  readonly day: number
+  readonly oldestMicros: number
+  readonly newestMicros: number
+  readonly highestBlock: number
+}
+
+const DAY_MICROS = 86_400_000_000
+
+/** The UTC day of a time. */
+export function dayOf(micros: number): number {
+  return Math.floor(micros / DAY_MICROS)
+}
+
+/** Gathers changes record by record. */
+export interface ChangeCollector {
+  add(name: string, chain: string, timestampMicros: number, blockNumber: number): void
+  changes(): readonly ChangedDay[]
+}
+
+interface OpenChange extends ChangedDay {
+  oldestMicros: number
+  newestMicros: number
+  highestBlock: number
+}
+
+/** Records come in runs of one name and day, so the last entry is tried first. */
+export function createChangeCollector(): ChangeCollector {
+  const byName = new Map<string, Map<string, Map<number, OpenChange>>>()
+  let last: OpenChange | null = null
+
+  function find(name: string, chain: string, day: number): OpenChange {
+    if (last?.day === day && last.name === name && last.chain === chain) return last
+    const byChain = getOrMake(byName, name, () => new Map<string, Map<number, OpenChange>>())
+    const byDay = getOrMake(byChain, chain, () => new Map<number, OpenChange>())
+    return getOrMake(byDay, day, () => ({
+      name,
+      chain,
+      day,
+      oldestMicros: Infinity,
+      newestMicros: -Infinity,
+      highestBlock: 0,
+    }))
+  }
+
+  return {
+    add: (name, chain, timestampMicros, blockNumber) => {
+      const change = find(name, chain, dayOf(timestampMicros))
+      if (timestampMicros < change.oldestMicros) change.oldestMicros = timestampMicros
+      if (timestampMicros > change.newestMicros) change.newestMicros = timestampMicros
+      if (blockNumber > change.highestBlock) change.highestBlock = blockNumber
+      last = change
+    },
+    changes: () =>
+      [...byName.values()].flatMap((chains) => [...chains.values()].flatMap((days) => [...days.values()])),
+  }
+}
+
+function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}

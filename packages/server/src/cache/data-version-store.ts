@@ -1,0 +1,30 @@
+/** The processor version whose data an answer is made of (IN-4). */
+export interface DataOwner {
+  readonly projectId: number
+  readonly version: number
+}
+
+/**
+ * Data versions count the changes of a processor version's data (CA-6). `late` is the latest change that was not new data at an
+ * open end: data behind the newest of its name and chain, the first of a name, a rollback.
+ */
+export interface DataVersion {
+  readonly latest: number
+  readonly late: number
+}
+
+/** The part of the data that an answer depends on. Times are inclusive; null stands for all names, the beginning, no end. */
+export interface Coverage {
+  readonly names: readonly string[] | null
+  readonly fromMicros: number | null
+  readonly toMicros: number | null
+}
+
+/** Data versions as the control database holds them. */
+export interface DataVersionStore {
+  current(owner: DataOwner): Promise<DataVersion>
+  /** The versions at which the covered part was last changed, to the day. */
+  covered(owner: DataOwner, coverage: Coverage): Promise<DataVersion>
+  /** Up to where every name and chain of the coverage has data: later data of theirs is at the open end. Null when there is none at all. */
+  frontierMicros(owner: DataOwner, coverage: Coverage): Promise<number | null>
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../platform/clock.ts'
+import type { AnswerScope } from './cache-policy.ts'
+import type { Coverage, DataOwner, DataVersion, DataVersionStore } from './data-version-store.ts'
+
+/** What an answer was computed from; kept with it. */
+export interface Basis extends AnswerScope {
+  readonly owner: DataOwner
+  /** `latest` when its computation began. */
+  readonly dataVersion: number
+  /**
+   * What becomes of new data at the open end of its names: `wait`, the range is open too, so it waits for the refresh ttl; `matter`, the
+   * range had ended before that data came; `outside`, all names were beyond the end of the range already.
+   */
+  readonly newData: 'wait' | 'matter' | 'outside'
+}
+
+/** Tells whether answers still hold (CA-6). */
+export interface DataVersions {
+  /** To be called before the first fact is read. */
+  begin(owner: DataOwner, scope: AnswerScope, nowMs: number): Promise<Basis>
+  /** Has late data or a rollback changed what the answer covers? Cheap: it is asked at every hit. */
+  isLate(basis: Basis): Promise<boolean>
+  /** Would the same computation give the same answer? Judged to the day. */
+  isUnchanged(basis: Basis): Promise<boolean>
+  /** Tells of changes that this process has made, so that they are seen at once. */
+  noteChanged(owner: DataOwner): void
+}
+
+export interface DataVersionsOptions {
+  readonly store: DataVersionStore
+  readonly clock: Clock
+  /** How long a look at the store is good for; what bounds how late changes made by other instances are seen. */
+  readonly maxAgeMs: number
+}
+
+interface Look {
+  readonly at: number
+  readonly version: Promise<DataVersion>
+}
+
+const OWNERS_MAX = 10_000
+
+/** Looks at the store at most once per `maxAgeMs` and change, whatever the number of hits. */
+export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptions): DataVersions {
+  const looks = new Map<string, Look>()
+  /** Up to which data version an answer is known to hold. */
+  const holds = new WeakMap<Basis, number>()
+  const late = new WeakSet<Basis>()
+
+  function current(owner: DataOwner): Promise<DataVersion> {
+    const key = keyOf(owner)
+    const known = looks.get(key)
+    if (known && clock.monotonic() - known.at < maxAgeMs) return known.version
+    if (looks.size >= OWNERS_MAX) looks.clear()
+    const look = { at: clock.monotonic(), version: store.current(owner) }
+    looks.set(key, look)
+    look.version.catch(() => {
+      if (looks.get(key) === look) looks.delete(key)
+    })
+    return look.version
+  }
+
+  async function isLate(basis: Basis): Promise<boolean> {
+    if (late.has(basis)) return true
+    const { latest, late: latestLate } = await current(basis.owner)
+    const relevant = basis.newData === 'matter' ? latest : latestLate
+    if (relevant <= Math.max(basis.dataVersion, holds.get(basis) ?? 0)) return false
+    const covered = await store.covered(basis.owner, basis.coverage)
+    const isChanged = (basis.newData === 'matter' ? covered.latest : covered.late) > basis.dataVersion
+    if (isChanged) late.add(basis)
+    else holds.set(basis, relevant)
+    return isChanged
+  }
+
+  return {
+    begin: async (owner, scope, nowMs) => {
+      const { latest } = await store.current(owner)
+      const newData = await futureOf(owner, scope.coverage, nowMs)
+      return { ...scope, owner, dataVersion: latest, newData }
+    },
+    isLate,
+    isUnchanged: async (basis) => {
+      if (late.has(basis)) return false
+      const covered = await store.covered(basis.owner, basis.coverage)
+      return (basis.newData === 'outside' ? covered.late : covered.latest) <= basis.dataVersion
+    },
+    noteChanged: (owner) => void looks.delete(keyOf(owner)),
+  }
+
+  async function futureOf(owner: DataOwner, coverage: Coverage, nowMs: number): Promise<Basis['newData']> {
+    if (coverage.toMicros === null || coverage.toMicros >= nowMs * 1000) return 'wait'
+    const frontier = await store.frontierMicros(owner, coverage)
+    return frontier !== null && frontier > coverage.toMicros ? 'outside' : 'matter'
+  }
+}
+
+function keyOf({ projectId, version }: DataOwner): string {
+  return `${projectId}/${version}`
+}

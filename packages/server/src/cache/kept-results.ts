@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../platform/clock.ts'
+import type { Logger } from '../platform/logger.ts'
+import type { Basis } from './data-versions.ts'
+import { createMemoryLevel, type CacheEntry } from './memory-level.ts'
+import { decodeResult, encodeResult } from './result-codec.ts'
+import type { ResultStore } from './result-store.ts'
+
+/** Bounds of the cache. */
+export interface CacheLimits {
+  /** JSON and renderings of the answers held in memory. */
+  readonly memoryBytesMax: number
+  /** Compressed answers in the control database. */
+  readonly storeBytesMax: number
+  /** JSON of one answer; a longer one is not cached. */
+  readonly entryBytesMax: number
+  /** Older answers are dropped from the control database, whatever ttl a caller would accept. */
+  readonly ageMaxMs: number
+}
+
+/** Answers on two levels: memory over the control database. The store is an aid: its failures are logged. */
+export interface KeptResults {
+  /** From memory alone. */
+  held(key: string): CacheEntry | undefined
+  /** From the store if it has a newer one than memory, else from memory. */
+  find(key: string): Promise<CacheEntry | undefined>
+  /** Puts an answer into memory now. `written` resolves when it is in the store, or failed to get there; null when the answer cannot be kept. */
+  keep(
+    key: string,
+    computed: CacheEntry,
+  ): { readonly entry: CacheEntry; readonly written: Promise<void> | null }
+  /** Gives an answer a new age; what holds still holds. */
+  renew(key: string, entry: CacheEntry, computedAt: number): Promise<void>
+  /** Notes that an answer was used, by the hour, for the choice of what to drop. */
+  noteUse(key: string, entry: CacheEntry): Promise<void> | null
+  keepRendering(key: string, entry: CacheEntry, variant: string, rendering: Uint8Array): void
+}
+
+interface KeptResultsOptions {
+  readonly store: ResultStore
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+  readonly limits: CacheLimits
+}
+
+const EVICT_EVERY_MS = 60_000
+const TOUCH_EVERY_MS = 3_600_000
+
+export function createKeptResults({ store, clock, log, limits }: KeptResultsOptions): KeptResults {
+  const memory = createMemoryLevel(limits.memoryBytesMax)
+  const reads = new Map<string, Promise<CacheEntry | undefined>>()
+  const writes = new Map<string, Promise<void>>()
+  let evictedAt = Number.NEGATIVE_INFINITY
+
+  /** Those who miss at once read the store once. */
+  function find(key: string): Promise<CacheEntry | undefined> {
+    const running = reads.get(key)
+    if (running) return running
+    const read = readStore(key).finally(() => reads.delete(key))
+    reads.set(key, read)
+    return read
+  }
+
+  async function readStore(key: string): Promise<CacheEntry | undefined> {
+    try {
+      const stored = await store.read(hashKey(key), memory.get(key)?.computedAt ?? -1)
+      if (stored) {
+        const json = await decodeResult(stored.body, limits.entryBytesMax)
+        const { body: _, basis, ...rest } = stored
+        const kept = {
+          value: JSON.parse(json) as unknown,
+          bytes: Buffer.byteLength(json),
+          etag: etagOf(json),
+        }
+        const entry = { ...rest, ...kept, basis: JSON.parse(basis) as Basis, renderings: new Map() }
+        memory.put(key, entry)
+        return memory.get(key) ?? entry
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'cache.read_failed')
+    }
+    return memory.get(key)
+  }
+
+  /** Empty for a value that JSON cannot hold: a defect of the caller, which need not fail the request. */
+  function toJson(value: unknown): string {
+    try {
+      return JSON.stringify(value) ?? ''
+    } catch (error) {
+      log.warn({ err: error }, 'cache.value_is_not_json')
+      return ''
+    }
+  }
+
+  async function write(key: string, json: string, entry: CacheEntry): Promise<void> {
+    const { projectId, computedAt, computeCostMs, usedAt, basis } = entry
+    const body = await encodeResult(json)
+    const row = { projectId, computedAt, computeCostMs, usedAt, basis: JSON.stringify(basis), body }
+    await store.write(hashKey(key), row)
+    if (clock.monotonic() - evictedAt < EVICT_EVERY_MS) return
+    evictedAt = clock.monotonic()
+    await store.evict({ computedBefore: clock.now() - limits.ageMaxMs, bytesMax: limits.storeBytesMax })
+  }
+
+  async function watched(work: Promise<void>, failure: string): Promise<void> {
+    await work.catch((error: unknown) => {
+      log.warn({ err: error }, failure)
+    })
+  }
+
+  /** Writes of one key go one after another, so that a renewal finds what it renews. */
+  function inTurn(key: string, work: () => Promise<void>): Promise<void> {
+    const turn = (writes.get(key) ?? Promise.resolve())
+      .then(() => watched(work(), 'cache.write_failed'))
+      .finally(() => {
+        if (writes.get(key) === turn) writes.delete(key)
+      })
+    writes.set(key, turn)
+    return turn
+  }
+
+  return {
+    held: (key) => memory.get(key),
+    find,
+    keep: (key, computed) => {
+      const json = toJson(computed.value)
+      const bytes = Buffer.byteLength(json)
+      if (bytes === 0 || bytes > limits.entryBytesMax) return { entry: computed, written: null }
+      const entry = { ...computed, bytes, etag: etagOf(json) }
+      memory.put(key, entry)
+      return { entry, written: inTurn(key, () => write(key, json, entry)) }
+    },
+    renew: async (key, entry, computedAt) => {
+      memory.put(key, { ...entry, computedAt, renderings: new Map() })
+      await inTurn(key, () => store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }))
+    },
+    noteUse: (key, entry) => {
+      const usedAt = clock.now()
+      if (usedAt - entry.usedAt < TOUCH_EVERY_MS) return null
+      memory.put(key, { ...entry, usedAt })
+      return watched(store.touch(hashKey(key), usedAt), 'cache.touch_failed')
+    },
+    keepRendering: memory.keepRendering,
+  }
+}
+
+/** The name of a key in the control database. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}
+
+/** Weak (RFC 9110, 8.8.1): the statistics of an answer may differ where its content is the same. */
+function etagOf(json: string): string {
+  return `W/"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`
+}

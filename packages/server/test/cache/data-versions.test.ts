@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createChangeCollector } from '../../src/cache/data-change.ts'
+import type { Coverage, DataVersionStore } from '../../src/cache/data-version-store.ts'
+import { createDataVersionStore } from '../../src/database/data-version-store.ts'
+import { raiseDataVersions, raiseForRollback, raiseWhole } from '../../src/database/raise-data-versions.ts'
+import { createProjectStore } from '../../src/database/project-store.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+
+const DAY_MICROS = 86_400_000_000
+type Sent = readonly [name: string, day: number, blockNumber?: number, chain?: string]
+
+describe.each(controlDatabases)('data versions on $name', ({ open }) => {
+  let database: TestDatabase
+  let store: DataVersionStore
+  let owner: { projectId: number; version: number }
+  beforeEach(async () => {
+    database = await open()
+    store = createDataVersionStore(database.db)
+    const project = await createProjectStore(database.db).insert(
+      { owner: 'o', name: 'p', type: 'processor', isPublic: false },
+      0,
+    )
+    owner = { projectId: project?.id ?? 0, version: 1 }
+  })
+  afterEach(() => database.close())
+
+  /** Raises for records of days, counted with fractions. */
+  async function ingest(...records: readonly Sent[]): Promise<void> {
+    const collector = createChangeCollector()
+    for (const [name, day, block = 0, chain = '1'] of records)
+      collector.add(name, chain, day * DAY_MICROS, block)
+    await database.db.transaction().execute((tx) => raiseDataVersions(tx, owner, collector.changes()))
+  }
+  const covered = (names: readonly string[] | null, from?: number, to?: number) => {
+    const micros = (day: number | undefined) => (day === undefined ? null : day * DAY_MICROS)
+    const coverage: Coverage = { names, fromMicros: micros(from), toMicros: micros(to) }
+    return store.covered(owner, coverage)
+  }
+
+  it('counts every change, and tells late data from new data at the open end (CA-6)', async () => {
+    expect(await store.current(owner)).toEqual({ latest: 0, late: 0 })
+    await ingest(['a', 10])
+    expect(await store.current(owner)).toEqual({ latest: 1, late: 1 })
+    await ingest(['a', 10.5])
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 1 })
+    await ingest(['a', 10.5], ['a', 11])
+    expect(await store.current(owner)).toEqual({ latest: 3, late: 1 })
+    await ingest(['a', 10.9], ['a', 12])
+    expect(await store.current(owner)).toEqual({ latest: 4, late: 4 })
+  })
+
+  it('touches exactly the names and days of the data (CA-6)', async () => {
+    await ingest(['a', 10], ['b', 10])
+    await ingest(['a', 12])
+    await ingest(['a', 11])
+    expect(await covered(['a'])).toEqual({ latest: 3, late: 3 })
+    expect(await covered(['a'], 0, 10)).toEqual({ latest: 1, late: 1 })
+    expect(await covered(['a'], 12, 13)).toEqual({ latest: 2, late: 0 })
+    expect(await covered(['a'], 11.9, 12)).toEqual({ latest: 3, late: 3 })
+    expect(await covered(['b'])).toEqual({ latest: 1, late: 1 })
+    expect(await covered(['c'])).toEqual({ latest: 0, late: 0 })
+    expect(await covered([])).toEqual({ latest: 0, late: 0 })
+    expect(await covered(null)).toEqual({ latest: 3, late: 3 })
+  })
+
+  it('lets each chain have its own open end, of which the least advanced counts', async () => {
+    await ingest(['a', 10, 5, '1'], ['a', 8, 5, '2'])
+    await ingest(['a', 9, 6, '2'])
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 1 })
+    expect(await store.frontierMicros(owner, { names: ['a'], fromMicros: 0, toMicros: 0 })).toBe(
+      9 * DAY_MICROS,
+    )
+    expect(await store.frontierMicros(owner, { names: ['x'], fromMicros: 0, toMicros: 0 })).toBe(null)
+  })
+
+  it('raises the days of a chain that hold blocks above the one rolled back to (IN-3, CA-6)', async () => {
+    await ingest(['a', 10, 100], ['a', 11, 200], ['b', 11, 150], ['a', 11, 900, '2'])
+    await database.db
+      .transaction()
+      .execute((tx) => raiseForRollback(tx, owner, { chain: '1', aboveBlock: 150 }))
+    expect(await covered(['a'], 10, 10)).toEqual({ latest: 1, late: 1 })
+    expect(await covered(['a'], 11, 11)).toEqual({ latest: 2, late: 2 })
+    expect(await covered(['b'])).toEqual({ latest: 1, late: 1 })
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 2 })
+  })
+
+  it('raises everything when nobody knows what was touched', async () => {
+    await ingest(['a', 10])
+    await database.db.transaction().execute((tx) => raiseWhole(tx, owner))
+    expect(await covered(['a'], 3, 4)).toEqual({ latest: 2, late: 2 })
+    expect(await covered([])).toEqual({ latest: 2, late: 2 })
+  })
+
+  it('goes with its project', async () => {
+    await ingest(['a', 10])
+    await database.db.deleteFrom('project').where('id', '=', owner.projectId).execute()
+    expect(await store.current(owner)).toEqual({ latest: 0, late: 0 })
+    expect(await covered(['a'])).toEqual({ latest: 0, late: 0 })
+  })
+})

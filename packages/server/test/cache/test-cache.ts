@@ -1,0 +1,74 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Cached, CachePolicy, Question } from '../../src/cache/cache-policy.ts'
+import { createClaims } from '../../src/cache/claims.ts'
+import { createDataVersions, type DataVersions } from '../../src/cache/data-versions.ts'
+import {
+  createResultCache,
+  type ResultCacheOptions,
+  type RunningResultCache,
+} from '../../src/cache/result-cache.ts'
+import { createDataVersionStore } from '../../src/database/data-version-store.ts'
+import type { DataVersionStore } from '../../src/cache/data-version-store.ts'
+import type { ControlDatabase } from '../../src/database/database.ts'
+import { createFlightStore } from '../../src/database/flight-store.ts'
+import { createResultStore } from '../../src/database/result-store.ts'
+
+/** A cache over a control database, which can also be asked by key alone. */
+export interface TestCache extends Pick<RunningResultCache, 'settled'> {
+  readonly versions: DataVersions
+  ask<Value>(question: Question<Value>, policy: CachePolicy): Promise<Cached<Value>>
+  /** An answer that depends on the time at which it is computed, and on no data. */
+  through<Value>(key: string, policy: CachePolicy, compute: () => Promise<Value>): Promise<Cached<Value>>
+}
+
+export interface TestCacheOptions extends Pick<ResultCacheOptions, 'clock' | 'log' | 'limits'> {
+  readonly db: ControlDatabase
+  readonly store?: ResultCacheOptions['store']
+  readonly dataVersions?: DataVersionStore
+  /** Set where several instances share the database. */
+  readonly instance?: string
+}
+
+export function openTestCache({
+  db,
+  clock,
+  log,
+  instance,
+  dataVersions,
+  ...given
+}: TestCacheOptions): TestCache {
+  const versions = createDataVersions({
+    store: dataVersions ?? createDataVersionStore(db),
+    clock,
+    maxAgeMs: 0,
+  })
+  const cache = createResultCache({
+    store: createResultStore(db),
+    versions,
+    ...(instance === undefined
+      ? {}
+      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),
+    clock,
+    log,
+    sleep: () => setImmediate(),
+    ...given,
+  })
+  return {
+    versions,
+    settled: cache.settled,
+    ask: cache.through,
+    through: (key, policy, compute) =>
+      cache.through(
+        {
+          key,
+          owner: { projectId: 1, version: 1 },
+          scope: (nowMs) => ({
+            coverage: { names: [], fromMicros: null, toMicros: null },
+            signature: String(nowMs),
+          }),
+          compute,
+        },
+        policy,
+      ),
+  }
+}
