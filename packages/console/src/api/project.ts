@@ -1,19 +1,9 @@
 import type { ChannelView, ProjectView, VersionView } from '@millrace/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { projectPath, type ProjectAddress } from './project-address.ts'
 import { request } from './request.ts'
 import { runSql, type Row } from './sql.ts'
-
-/** Address of a project, as in the paths of the API. */
-export interface ProjectAddress {
-  readonly owner: string
-  readonly project: string
-}
-
-/** `owner/project` as it stands in a path. */
-export function projectPath({ owner, project }: ProjectAddress): string {
-  return `${encodeURIComponent(owner)}/${encodeURIComponent(project)}`
-}
 
 /** The project in the address of the page. */
 export function useProject(): ProjectAddress {
@@ -60,33 +50,42 @@ export interface TableInfo {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
-/** The tables of a project, as `SHOW TABLES` and `DESCRIBE` tell. */
+const KINDS = { EVENT: 'event', METRICS: 'metric', ENTITY: 'entity' } as const
+
+interface WireTables {
+  readonly tables: Readonly<
+    Record<
+      string,
+      {
+        readonly name: string
+        readonly tableType: keyof typeof KINDS
+        readonly columns: Readonly<
+          Record<string, { readonly name: string; readonly clickhouseDataType: string }>
+        >
+      }
+    >
+  >
+}
+
+/** The tables of a project with their columns. */
 export function tablesQuery(address: ProjectAddress) {
   return queryOptions({
     queryKey: ['tables', address],
-    queryFn: async ({ signal }) => {
-      const names = await runSql(address, { sql: 'SHOW TABLES', size: 10_000 }, signal)
-      return Promise.all(
-        names.result.rows.map(async (row): Promise<TableInfo> => {
-          const name = String(row['name'])
-          const sql = `DESCRIBE TABLE ${quoteName(name)}`
-          const { result } = await runSql(address, { sql, size: 10_000 }, signal)
-          const columns = result.rows.map((column) => ({
-            name: String(column['name']),
-            type: String(column['type']),
-          }))
-          return { name, kind: kindOf(columns.map((column) => column.name)), columns }
-        }),
-      )
+    queryFn: async ({ signal }): Promise<readonly TableInfo[]> => {
+      const { tables } = await request<WireTables>(`/analytics/${projectPath(address)}/sql/tables`, {
+        signal,
+      })
+      return Object.values(tables).map(({ name, tableType, columns }) => ({
+        name,
+        kind: KINDS[tableType],
+        columns: Object.values(columns).map((column) => ({
+          name: column.name,
+          type: column.clickhouseDataType,
+        })),
+      }))
     },
     staleTime: 60_000,
   })
-}
-
-/** The columns that only a metric's or an event's table has. */
-function kindOf(columns: readonly string[]): TableInfo['kind'] {
-  if (columns.includes('value') && columns.includes('labels')) return 'metric'
-  return columns.includes('distinct_id') ? 'event' : 'entity'
 }
 
 /** A name in back-ticks, as ClickHouse quotes it. */

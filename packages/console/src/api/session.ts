@@ -22,6 +22,7 @@ export function usePermissions() {
   const has = (name: 'read' | 'write' | 'admin') => key?.permissions.includes(name) ?? false
   return {
     mayRead: has('read'),
+    mayWrite: has('write'),
     mayAdmin: has('admin'),
     /** A key of named projects manages neither keys nor projects: it could make itself wider. */
     mayManageKeys: has('admin') && key?.projects === null,

@@ -1,5 +1,5 @@
 import type { SqlExecuteAnswer } from '@millrace/contract'
-import { projectPath, type ProjectAddress } from './project.ts'
+import { projectPath, type ProjectAddress } from './project-address.ts'
 import { request } from './request.ts'
 
 export type Row = Readonly<Record<string, unknown>>

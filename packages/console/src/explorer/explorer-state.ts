@@ -33,7 +33,7 @@ export interface ExplorerState {
   readonly view?: ChartKind | 'table'
 }
 
-const VIEWS: readonly string[] = ['line', 'area', 'stacked', 'bar', 'table']
+const VIEWS: ReadonlySet<string> = new Set(['line', 'area', 'stacked', 'bar', 'table'])
 
 /** Reads the state from an address; what is not understood is left out. */
 export function readExplorerState(search: Readonly<Record<string, unknown>>): ExplorerState {
@@ -46,7 +46,7 @@ export function readExplorerState(search: Readonly<Record<string, unknown>>): Ex
     ...(Array.isArray(queries) ? { queries: queries.filter(isQuery) } : {}),
     ...(Array.isArray(formulas) ? { formulas: formulas.filter(isFormula) } : {}),
     ...(typeof step === 'number' && step > 0 ? { step: Math.floor(step) } : {}),
-    ...(typeof view === 'string' && VIEWS.includes(view) ? { view: view as ChartKind } : {}),
+    ...(typeof view === 'string' && VIEWS.has(view) ? { view: view as ChartKind } : {}),
     ...text('from'),
     ...text('to'),
     ...text('timezone'),

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { quoteName, type ProjectAddress } from '../api/project.ts'
+import { quoteName } from '../api/project.ts'
+import { type ProjectAddress } from '../api/project-address.ts'
 import { runSql } from '../api/sql.ts'
 
 /** A label of a metric with the values it has, the first thousand of them. */

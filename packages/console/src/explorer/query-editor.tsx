@@ -10,7 +10,8 @@ import {
   Popover,
 } from 'react-aria-components'
 import { useState } from 'react'
-import type { ProjectAddress, TableInfo } from '../api/project.ts'
+import type { TableInfo } from '../api/project.ts'
+import type { ProjectAddress } from '../api/project-address.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Choose, Search, TextInput } from '../parts/field.tsx'
 import { queryId, type FunctionState, type QueryState } from './explorer-state.ts'

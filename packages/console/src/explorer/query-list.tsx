@@ -1,5 +1,6 @@
 import { Plus, Trash2 } from 'lucide-react'
-import type { ProjectAddress, TableInfo } from '../api/project.ts'
+import type { TableInfo } from '../api/project.ts'
+import type { ProjectAddress } from '../api/project-address.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { queryId, type ExplorerState } from './explorer-state.ts'
 import { QueryEditor, TypedText } from './query-editor.tsx'

@@ -129,8 +129,11 @@ function focused(from: string, timezone: string): CalendarDate {
 function inWords(instant: string, timezone: string): string {
   if (!/^\d+$/.test(instant)) return instant
   const { year, month, day, hour, minute } = fromAbsolute(Number(instant), timezone)
-  const two = (value: number) => String(value).padStart(2, '0')
   return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}`
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0')
 }
 
 /** A range in words: `Last 7 days`, or its two ends. */

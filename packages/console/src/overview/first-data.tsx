@@ -1,4 +1,4 @@
-import { projectPath, type ProjectAddress } from '../api/project.ts'
+import { projectPath, type ProjectAddress } from '../api/project-address.ts'
 import { Code } from '../parts/code.tsx'
 import { Empty } from '../parts/notice.tsx'
 import { Card } from '../parts/page.tsx'

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { quoteName, quoteText, type ProjectAddress, type TableInfo } from '../api/project.ts'
+import { quoteName, quoteText, type TableInfo } from '../api/project.ts'
+import { type ProjectAddress } from '../api/project-address.ts'
 import { runSql } from '../api/sql.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Card } from '../parts/page.tsx'

@@ -1,6 +1,6 @@
 import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 'react-aria-components'
 
-type Look = 'plain' | 'primary' | 'danger' | 'quiet'
+type Look = 'plain' | 'primary' | 'danger' | 'quiet' | 'link'
 
 /** A button with a look. */
 export function Button({ look = 'plain', ...rest }: ButtonProps & { readonly look?: Look }) {

@@ -28,10 +28,9 @@ export function CopyButton({
 }) {
   const [isCopied, setCopied] = useState(false)
   const onPress = () => {
-    void copy(text).then(() => {
-      setCopied(true)
-      setTimeout(() => setCopied(false), 1600)
-    })
+    void copy(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1600)
   }
   const picture = isCopied ? <Check aria-hidden /> : <Copy aria-hidden />
   return children === undefined ? (

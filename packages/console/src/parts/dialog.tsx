@@ -25,7 +25,7 @@ export function Dialog({
 }: DialogProps) {
   return (
     <ModalOverlay
-      className={place === 'side' ? 'overlay side' : 'overlay'}
+      className={place === 'side' ? 'overlay sheet' : 'overlay'}
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
       isDismissable={isDismissable}

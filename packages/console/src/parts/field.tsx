@@ -61,7 +61,7 @@ export function TextInput({
       {...(onBlur ? { onBlur } : {})}
       isInvalid={errorMessage !== undefined}
     >
-      <Label className={isLabelHidden ? 'unseen' : ''}>{label}</Label>
+      <Label className={isLabelHidden ? 'unseen' : 'label'}>{label}</Label>
       {lines ? (
         <TextArea className={look} rows={lines} placeholder={placeholder ?? ''} />
       ) : (
@@ -109,7 +109,7 @@ export function Choose({
       placeholder={placeholder}
       onChange={(key) => key !== null && onChange(String(key))}
     >
-      <Label className={isLabelHidden ? 'unseen' : ''}>{label}</Label>
+      <Label className={isLabelHidden ? 'unseen' : 'label'}>{label}</Label>
       <Button className="select-button">
         <SelectValue />
         <ChevronDown aria-hidden />
@@ -165,7 +165,7 @@ export function Search({
           }
         : {})}
     >
-      <Label className={isLabelHidden ? 'unseen' : ''}>{label}</Label>
+      <Label className={isLabelHidden ? 'unseen' : 'label'}>{label}</Label>
       <div className="combo">
         <Input className="input" placeholder={placeholder} spellCheck="false" />
         <Button aria-label={`Show ${label}`}>

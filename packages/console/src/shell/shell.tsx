@@ -34,7 +34,7 @@ export function Shell() {
         </main>
       </div>
       <ModalOverlay
-        className="overlay side drawer"
+        className="overlay sheet drawer"
         isOpen={isDrawerOpen}
         onOpenChange={setDrawerOpen}
         isDismissable

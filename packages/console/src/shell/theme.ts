@@ -11,9 +11,6 @@ export function currentTheme(): Theme {
 
 /** Shows the theme, and follows the system from then on. */
 export function applyTheme(): void {
-  const show = () => {
-    document.documentElement.dataset['theme'] = currentTheme()
-  }
   show()
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
 }
@@ -21,6 +18,10 @@ export function applyTheme(): void {
 /** Chooses the other theme for this browser. */
 export function switchTheme(): void {
   localStorage.setItem(PLACE, currentTheme() === 'dark' ? 'light' : 'dark')
+  show()
+}
+
+function show(): void {
   document.documentElement.dataset['theme'] = currentTheme()
 }
 

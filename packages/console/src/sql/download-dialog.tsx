@@ -1,17 +1,21 @@
 import { useRef, useState } from 'react'
-import type { ProjectAddress } from '../api/project.ts'
-import { nextPage, runSql, type Statement } from '../api/sql.ts'
-import { csvCell } from '../explorer/chart-data.ts'
+import { projectPath, type ProjectAddress } from '../api/project-address.ts'
+import { requestFile } from '../api/request.ts'
+import type { Statement } from '../api/sql.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { download } from '../parts/download.ts'
-import { wholeNumber } from '../parts/format.ts'
+import { Choose } from '../parts/field.tsx'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
-import { cellText } from './result-view.tsx'
 
-const PAGE_ROWS = 50_000
+const FORMATS = [
+  { id: 'csv', name: 'CSV' },
+  { id: 'parquet', name: 'Parquet' },
+  { id: 'ndjson', name: 'NDJSON' },
+  { id: 'arrow', name: 'Arrow' },
+]
 
-/** Fetches every page of a result and makes a file of it. */
+/** Fetches a whole result as one file. */
 export function DownloadDialog({
   address,
   statement,
@@ -23,56 +27,43 @@ export function DownloadDialog({
   readonly isOpen: boolean
   readonly onClose: () => void
 }) {
-  const [rows, setRows] = useState<number | null>(null)
+  const [format, setFormat] = useState('csv')
+  const [isPending, setPending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const controller = useRef<AbortController>(null)
   const close = () => {
     controller.current?.abort()
-    setRows(null)
     setError(null)
+    setPending(false)
     onClose()
   }
-  const fetchAll = async () => {
+  const fetchFile = async () => {
     const { signal } = (controller.current = new AbortController())
-    setRows(0)
+    setPending(true)
     setError(null)
     try {
-      let { result } = await runSql(address, { ...statement, size: PAGE_ROWS }, signal)
-      const { columns } = result
-      const parts = [`${columns.map(csvCell).join(',')}\r\n`]
-      for (let count = 0; ;) {
-        parts.push(
-          result.rows
-            .map((row) => `${columns.map((name) => csvCell(cellText(row[name]))).join(',')}\r\n`)
-            .join(''),
-        )
-        count += result.rows.length
-        setRows(count)
-        if (result.cursor === '') break
-        result = (await nextPage(address, result.cursor, signal)).result
-      }
-      download(`${address.project}.csv`, new Blob(parts, { type: 'text/csv' }))
+      const { size: _, ...sqlQuery } = statement
+      const path = `/analytics/${projectPath(address)}/sql/execute?format=${format}`
+      download(
+        `${address.project}.${format}`,
+        await requestFile(path, { method: 'POST', body: { sqlQuery }, signal }),
+      )
       close()
     } catch (thrown) {
       if (!signal.aborted) setError(thrown)
-      setRows(null)
+      setPending(false)
     }
   }
   return (
     <Dialog title="Download the whole result" isOpen={isOpen} onClose={close}>
+      <p className="soft">The statement is run again, and all its rows come as one file, with every digit.</p>
+      <Choose label="Format" value={format} choices={FORMATS} onChange={setFormat} />
+      {isPending && <Progress label="Fetching the file" />}
       {error !== null && <ErrorNotice error={error} />}
-      {rows === null ? (
-        <p className="soft">All rows, not only those on the screen, in one CSV file (RFC 4180, UTF-8).</p>
-      ) : (
-        <>
-          <Progress label="Fetching the rows" />
-          <p className="soft">{wholeNumber(rows)} rows so far</p>
-        </>
-      )}
       <div className="row end">
         <Button onPress={close}>Cancel</Button>
-        <Button look="primary" isPending={rows !== null} onPress={() => void fetchAll()}>
-          Download CSV
+        <Button look="primary" isPending={isPending} onPress={() => void fetchFile()}>
+          {isPending ? 'Fetching …' : 'Download file'}
         </Button>
       </div>
     </Dialog>

@@ -1,6 +1,6 @@
 import { History } from 'lucide-react'
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components'
-import { projectPath, type ProjectAddress } from '../api/project.ts'
+import { projectPath, type ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 
 const LENGTH = 30

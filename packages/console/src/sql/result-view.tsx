@@ -110,7 +110,7 @@ export function Cell({ value }: { readonly value: unknown }) {
 /** A value as one line of text. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean)
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** The columns of a run, as wide as their values. */

@@ -1,5 +1,5 @@
 import { useCallback, useRef, useState } from 'react'
-import type { ProjectAddress } from '../api/project.ts'
+import type { ProjectAddress } from '../api/project-address.ts'
 import { ApiError } from '../api/request.ts'
 import { nextPage, runSql, type Row, type Statement } from '../api/sql.ts'
 import type { Fault } from './sql-editor.tsx'

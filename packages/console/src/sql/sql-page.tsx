@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Download, Play, Share, Square } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { projectPath, quoteName, tablesQuery, useProject, type TableInfo } from '../api/project.ts'
+import { quoteName, tablesQuery, useProject, type TableInfo } from '../api/project.ts'
+import { projectPath } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { curlCommand } from '../parts/curl.ts'
@@ -15,6 +16,7 @@ import { parameterToWire, placeholdersOf } from './parameters.ts'
 import { noteStatement, QueryHistory } from './query-history.tsx'
 import { ResultView } from './result-view.tsx'
 import { PAGE_SIZE, useRun } from './run.ts'
+import { SavedQueries } from './saved-queries.tsx'
 import { SchemaBrowser } from './schema-browser.tsx'
 import { SqlEditor, type SqlEditorHandle } from './sql-editor.tsx'
 
@@ -101,6 +103,7 @@ function Workspace({ tables }: { readonly tables: readonly TableInfo[] }) {
                 editor.current?.replace(text)
               }}
             />
+            <SavedQueries address={address} sql={sql} onPick={(text) => editor.current?.replace(text)} />
             <Button isDisabled={run.state !== 'done'} onPress={() => setDialog('download')}>
               <Download aria-hidden /> Download
             </Button>

@@ -6,7 +6,7 @@ import type {
   DeadLetterList,
 } from '@millrace/contract'
 import { queryOptions } from '@tanstack/react-query'
-import { projectPath, type ProjectAddress } from '../api/project.ts'
+import { projectPath, type ProjectAddress } from '../api/project-address.ts'
 import { request } from '../api/request.ts'
 
 function channelPath(address: ProjectAddress, channel: string): string {

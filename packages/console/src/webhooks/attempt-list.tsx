@@ -2,7 +2,7 @@ import type { AttemptResult, AttemptView } from '@millrace/contract'
 import { useQuery } from '@tanstack/react-query'
 import { createColumnHelper } from '@tanstack/react-table'
 import { useMemo, useState } from 'react'
-import type { ProjectAddress } from '../api/project.ts'
+import type { ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -42,7 +42,7 @@ export function AttemptList({
       column.accessor('startedAt', {
         header: 'Started',
         cell: ({ getValue, row }) => (
-          <Button look="quiet" onPress={() => setOpen(row.original)}>
+          <Button look="link" onPress={() => setOpen(row.original)}>
             {ago(getValue())}
           </Button>
         ),

@@ -1,6 +1,6 @@
 import type { AttemptResult, ChannelView } from '@millrace/contract'
 import { useEffect, useState } from 'react'
-import type { ProjectAddress } from '../api/project.ts'
+import type { ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'

@@ -64,7 +64,7 @@ async function readAsset(path: string): Promise<Asset> {
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, name: string, asset: Asset): FastifyReply {
-  const accepted = String(request.headers['accept-encoding'] ?? '')
+  const accepted = request.headers['accept-encoding']?.toString() ?? ''
   const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
   if (encoding !== null) void reply.header('content-encoding', encoding)
   return reply
