@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
@@ -21,7 +23,9 @@ const echo = defineRoute({
     size: Type.Optional(Type.Integer()),
     op: Type.Optional(Type.Union([Type.Literal('SUM'), Type.Literal('AVG')])),
     fail: Type.Optional(Type.String()),
+    rows: Type.Optional(Type.Array(Type.Object({ at: Type.Optional(Type.String({ format: 'date-time' })) }))),
   }),
+  example: { size: 1 },
   answer: Type.Object({}),
   handle: ({ body, query }) => {
     if (body.fail === 'expected')
@@ -130,10 +134,12 @@ describe('errors', () => {
   })
 
   it.each([
-    [{ size: 1.5 }, 'size must be integer'],
+    [{ size: 1.5 }, 'size must be an integer'],
     [{ op: 'MEDIAN' }, 'op must be one of SUM, AVG'],
-    [{ cachePolicy: { noCache: 'perhaps' } }, 'cachePolicy.noCache must be boolean'],
-    [[], 'body must be object'],
+    [{ cachePolicy: { noCache: 'perhaps' } }, 'cachePolicy.noCache must be a boolean'],
+    [{ rows: [{}, { at: 1 }] }, 'rows[1].at must be a string'],
+    [{ rows: [{ at: 'noon' }] }, 'rows[0].at must be RFC 3339 such as "2026-01-31T12:00:00Z"'],
+    [[], 'body must be an object'],
   ])('name the field and what is allowed: %j (ER-2)', async (body, message) => {
     const answer = await post(body)
     expect([answer.statusCode, answer.json().message]).toEqual([400, message])
@@ -172,6 +178,32 @@ describe('errors', () => {
     expect([unknown.statusCode, unknown.json().code]).toEqual([404, 5])
   })
 
+  it.each([
+    ['POST', '/healthz', 405],
+    ['DELETE', '/openapi.json', 405],
+    ['GET', '/v1/echo/%ff/p', 400],
+    ['POST', `/v1/echo/${'o'.repeat(600)}/p`, 400],
+  ] as const)('have the same form outside of the routes: %# (ER-1, ER-5)', async (method, url, status) => {
+    const answer = await app.inject({ method, url })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.json()).toEqual({ code: expect.any(Number), message: expect.any(String), details: [] })
+    expect(answer.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/)
+  })
+
+  it.each([
+    ['garbage\r\n\r\n', 400],
+    ['POST /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: many\r\n\r\n', 400],
+    [`GET /healthz?${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+  ])('have the same form for what is no request: %# (ER-1)', async (bytes, status) => {
+    const { port } = new URL(
+      await app.listen({ host: '127.0.0.1', port: 0 }).catch(() => app.listeningOrigin),
+    )
+    const socket = connect(Number(port), '127.0.0.1').end(bytes)
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} [^]*x-request-id: `))
+    expect(JSON.parse(body)).toEqual({ code: 3, message: expect.any(String), details: [] })
+  })
+
   it('come before the body is looked at when the key is wrong (AU-3)', async () => {
     expect((await post('{broken', { 'api-key': 'wrong' })).statusCode).toBe(401)
   })
@@ -181,11 +213,14 @@ describe('beside the routes', () => {
   it('serves an OpenAPI 3.1 document generated from the schemas, with a page (WI-6)', async () => {
     const document = (await app.inject('/openapi.json')).json()
     expect(document.openapi).toBe('3.1.0')
-    expect(Object.keys(document.paths)).toEqual(['/api/v1/echo/{owner}/{project}'])
+    expect(Object.keys(document.paths)).toEqual(['/healthz', '/readyz', '/api/v1/echo/{owner}/{project}'])
     const operation = document.paths['/api/v1/echo/{owner}/{project}'].post
     expect(operation.requestBody.content['application/json'].schema.properties).toHaveProperty(
       'labelSelector',
     )
+    expect(operation.operationId).toBe('post_echo_owner_project')
+    expect(operation.requestBody.content['application/json'].example).toEqual({ size: 1 })
+    expect(document.paths['/readyz'].get.security).toEqual([])
     expect((await app.inject('/docs/')).headers['content-type']).toContain('text/html')
   })
 

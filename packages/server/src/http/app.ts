@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import compress from '@fastify/compress'
-import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { fastify, type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Access } from '../projects/access.ts'
+import { answerBrokenConnection, createBadAddressHandler } from './broken-request.ts'
 import { registerConsole, type ConsoleOptions } from './console.ts'
 import { registerDocumentation } from './documentation.ts'
+import { createNotFoundHandler } from './not-found.ts'
 import { registerRoute } from './register-route.ts'
 import type { AnyRoute } from './route.ts'
 import { createErrorHandler } from './send-error.ts'
@@ -25,8 +26,11 @@ export interface AppOptions {
 /** Builds the HTTP application without listening. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { log } = options
+  const handleError = createErrorHandler(log)
   const app = fastify({
     logger: false,
+    clientErrorHandler: answerBrokenConnection,
+    frameworkErrors: createBadAddressHandler(handleError),
     bodyLimit: options.bodyLimitBytes,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
@@ -51,8 +55,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.decorateRequest('access')
 
-  app.setErrorHandler(createErrorHandler(log))
-  app.setNotFoundHandler(createNotFoundHandler(log, options.routes))
+  app.setErrorHandler(handleError)
+  app.setNotFoundHandler(createNotFoundHandler(handleError, options.routes))
   app.addHook('onSend', async (request, reply) => void reply.header('x-request-id', request.id))
   app.addHook('onResponse', async (request, reply) => {
     log.info(
@@ -83,38 +87,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function registerHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
-  app.get('/healthz', { schema: { hide: true } }, () => ({ status: 'alive' }))
-  app.get('/readyz', { schema: { hide: true } }, async () => {
+  app.get('/healthz', { schema: healthSchema('Is the process alive?', 'alive') }, () => ({ status: 'alive' }))
+  app.get('/readyz', { schema: healthSchema('Does every engine answer?', 'ready') }, async () => {
     await checkReady()
     return { status: 'ready' }
   })
 }
 
-/** Tells an unknown path (404) from a known one with the wrong method (405 with `allow`, ER-5). */
-function createNotFoundHandler(log: Logger, routes: readonly AnyRoute[]) {
-  const known = routes.map(({ method, path }) => ({
-    method,
-    pattern: new RegExp(`^(/api)?/v1${path.replaceAll(/:\w+/g, '[^/]+')}/?$`),
-  }))
-  const handleError = createErrorHandler(log)
-  return (request: FastifyRequest, reply: Parameters<typeof handleError>[2]) => {
-    const path = request.url.split('?')[0] ?? ''
-    const allowed = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-    if (allowed.length === 0) {
-      return handleError(
-        new ServiceError('not_found', `no such path: ${path.slice(0, 200)}; see /docs`),
-        request,
-        reply,
-      )
-    }
-    void reply.header('allow', [...new Set(allowed)].join(', '))
-    return handleError(
-      new ServiceError(
-        'method_not_allowed',
-        `${request.method} is not allowed here; allowed: ${allowed.join(', ')}`,
-      ),
-      request,
-      reply,
-    )
+function healthSchema(summary: string, status: string) {
+  return {
+    summary,
+    tags: ['service'],
+    security: [],
+    response: { 200: Type.Object({ status: Type.Literal(status) }), default: { $ref: 'Error#' } },
   }
 }

@@ -2,6 +2,13 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 
+/** The ways to present a key (AU-1), as OpenAPI names them: any one of them will do. */
+export const KEY_SECURITY: readonly Record<string, string[]>[] = [
+  { 'api-key': [] },
+  { bearer: [] },
+  { 'api-key-parameter': [] },
+]
+
 /** Serves the OpenAPI 3.1 document, generated from the schemas that validate requests, and a readable page (WI-6). */
 export async function registerDocumentation(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -17,9 +24,10 @@ export async function registerDocumentation(app: FastifyInstance): Promise<void>
         securitySchemes: {
           'api-key': { type: 'apiKey', in: 'header', name: 'api-key' },
           bearer: { type: 'http', scheme: 'bearer' },
+          'api-key-parameter': { type: 'apiKey', in: 'query', name: 'api-key' },
         },
       },
-      security: [{ 'api-key': [] }, { bearer: [] }],
+      security: [...KEY_SECURITY],
     },
     refResolver: {
       buildLocalReference: (schema, _base, _fragment, index) =>

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Access, Admitted } from '../projects/access.ts'
+import { KEY_SECURITY } from './documentation.ts'
 import { presentedKey } from './presented-key.ts'
 import type { AnyRoute } from './route.ts'
 import { createReader } from './validate.ts'
@@ -30,7 +31,6 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
       ...(route.isBodyCompressedByProtocol ? { decompress: false } : {}),
       // Before the body is read: a caller without a key cannot make the service hold one.
       onRequest: async (request) => {
-        const path = request.params as Readonly<Record<string, string>>
         request.access = await access.check({
           secret: presentedKey(request),
           permission: route.permission,
@@ -106,14 +106,16 @@ function documentation(route: AnyRoute, prefix: string): Record<string, unknown>
   const body: TSchema | undefined = route.body === 'raw' ? Type.String({ format: 'binary' }) : route.body
   return {
     hide: prefix !== PREFIXES[0],
+    operationId: `${route.method.toLowerCase()}${route.path.replaceAll(/[/:_-]+/g, '_')}`,
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [route.tag],
     ...(route.params ? { params: route.params } : {}),
     ...(route.query ? { querystring: route.query } : {}),
-    ...(body ? { body } : {}),
+    ...(body ? { body: route.example === undefined ? body : { ...body, examples: [route.example] } } : {}),
     ...(route.consumes ? { consumes: route.consumes } : {}),
     ...(route.permission === null ? { security: [] } : {}),
+    ...(route.isPublicReadable ? { security: [...KEY_SECURITY, {}] } : {}),
     response: { [route.status ?? 200]: route.answer, default: { $ref: 'Error#' } },
   }
 }

@@ -39,6 +39,8 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** A body to try, for OpenAPI. */
+  readonly example?: unknown
   /** Media types of a raw body, for OpenAPI. */
   readonly consumes?: readonly string[]
   /** The `content-encoding` of a raw body is part of what the route reads, and is left to it. */

@@ -25,6 +25,11 @@ function toServiceError(thrown: unknown): ServiceError {
         'payload_too_large',
         'the body exceeds the limit set by MILLRACE_BODY_LIMIT_BYTES',
       )
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError(
+        'invalid_argument',
+        'content-type must be a media type such as application/json',
+      )
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ServiceError('invalid_argument', 'content-length does not equal the length of the body')
     default:

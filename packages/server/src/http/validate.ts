@@ -98,7 +98,10 @@ interface Fault {
 function describe(faults: readonly Fault[], what: string): string {
   const [first] = faults
   if (!first) return `${what} is not valid`
-  const path = first.instancePath.slice(1).replaceAll('/', '.')
+  const path = first.instancePath
+    .slice(1)
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.')
   const field = path === '' ? what : path
   const here = faults.filter((fault) => fault.instancePath === first.instancePath)
   const params = first.params as { requiredProperties?: string[]; allowedValues?: unknown[]; type?: string }
@@ -112,10 +115,16 @@ function describe(faults: readonly Fault[], what: string): string {
     case 'const':
       return `${field} must be one of ${told(here, 'const', 'allowedValue').join(', ')}`
     case 'type':
-      return `${field} must be ${[...new Set(told(here, 'type', 'type'))].join(' or ')}`
+      return `${field} must be ${[...new Set(told(here, 'type', 'type').map(withArticle))].join(' or ')}`
+    case 'format':
+      return `${field} must be RFC 3339 such as "2026-01-31T12:00:00Z"`
     default:
       return `${field} ${first.message}`
   }
+}
+
+function withArticle(type: unknown): string {
+  return `${/^[aeio]/.test(String(type)) ? 'an' : 'a'} ${String(type)}`
 }
 
 function told(faults: readonly Fault[], keyword: string, parameter: string): readonly unknown[] {

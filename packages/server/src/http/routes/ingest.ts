@@ -17,6 +17,8 @@ export function ingestRoute(ingest: Pick<Ingest, 'accept'>): AnyRoute {
     tag: 'ingest',
     query: IngestQuery,
     body: 'raw',
+    example:
+      '{"type": "gauge", "name": "price", "value": 1.25, "labels": {"pool": "a"}, "time": "2026-01-01T00:00:00Z"}',
     consumes: MEDIA_TYPES,
     answer: IngestAnswer,
     handle: ({ project, query, body, headers }) =>

@@ -21,6 +21,18 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
     summary: 'Time series computed from metrics, on a grid aligned to the timezone.',
     tag: 'metrics',
     body: QueryRangeRequest,
+    example: {
+      queries: [
+        {
+          query: 'mint_sum',
+          alias: 'Mint (24 hours)',
+          id: 'a',
+          functions: [{ name: 'rollup_sum', arguments: [{ durationValue: { value: 1, unit: 'd' } }] }],
+        },
+      ],
+      timeRange: { start: 'now-30d', end: 'now', step: 3600, timezone: 'America/Los_Angeles' },
+      samplesLimit: 20,
+    },
     answer: QueryRangeAnswer,
     handle: async ({ body, project, signal, isInterfacePrefix }) => {
       const query = parseRangeQuery(body)

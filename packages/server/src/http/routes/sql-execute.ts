@@ -5,6 +5,7 @@ import { EXPORT_FORMATS } from '../../analytics/export-result.ts'
 import type { SqlAnswer } from '../../analytics/run-sql.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
 import { invalidArgument } from '../../platform/errors.ts'
+import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
 import { given, queryReference } from './sql-query.ts'
@@ -26,8 +27,10 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
     tag: 'sql',
     query: SqlExecuteQuery,
     body: SqlExecuteRequest,
+    example: { sqlQuery: { sql: 'select * from Transfer order by timestamp desc', size: 5 } },
     answer: SqlExecuteAnswer,
-    handle: async ({ body, query, project, signal, isInterfacePrefix, setHeader }) => {
+    handle: async (context) => {
+      const { body, query, project, signal, isInterfacePrefix, setHeader } = context
       const request = { ...queryReference(body.sqlQuery), version: body.version ?? null }
       const cursor = given(body.cursor)
       const format = query.format ?? body.format
@@ -41,7 +44,8 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
       const answer = await analytics.runSql(project, { ...request, cursor }, policy, signal)
       setHeader('content-type', 'application/json; charset=utf-8')
-      return answerToJson(answer, isInterfacePrefix)
+      const toWire = () => answerToJson(answer, isInterfacePrefix)
+      return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire()
     },
   })
 }
