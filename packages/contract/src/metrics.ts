@@ -108,6 +108,23 @@ export const ComputeStats = Type.Object({
   computeCostMs: Type.String({ description: 'Decimal.' }),
   isCached: Type.Boolean(),
   isRefreshing: Type.Boolean(),
+  source: Type.Optional(
+    Type.Union([Type.Literal('computed'), Type.Literal('memory'), Type.Literal('store')], {
+      description: 'Computed for this request, or kept in memory or in the control database.',
+    }),
+  ),
+  expiresAt: Type.Optional(
+    Type.String({ description: 'From when on this cache policy takes it no more, RFC 3339.' }),
+  ),
+  dataVersion: Type.Optional(
+    Type.String({ description: 'How many changes of the data it includes, decimal.' }),
+  ),
+  refreshFailure: Type.Optional(
+    Type.Object(
+      { message: Type.String(), attempts: Type.Integer(), retryAt: Type.String() },
+      { description: 'Why it was not renewed when that was last tried, and when it will be tried again.' },
+    ),
+  ),
 })
 /** The same under the interface's own names (WI-3). */
 export const InterfaceComputeStats = Type.Object({

@@ -25,6 +25,8 @@ export interface SqlAnswer {
   readonly cursor: string
   readonly stats: CacheStats
   readonly warnings: readonly string[]
+  /** Absent behind a cursor, where every page is read from its kept result. */
+  readonly cached?: Cached<Page>
 }
 
 export interface SqlDependencies {
@@ -96,7 +98,7 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
       found = await cache.through(question, { ...policy, isRefreshForced: true })
     }
     const { value: page, stats } = found
-    return { page, cursor: cursorOf(project, page, pageSize), stats, warnings }
+    return { page, cursor: cursorOf(project, page, pageSize), stats, warnings, cached: found }
   }
 
   async function isContinued(project: Project, { next }: Page): Promise<boolean> {

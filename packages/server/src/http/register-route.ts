@@ -3,6 +3,7 @@ import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Access, Admitted } from '../projects/access.ts'
 import { KEY_SECURITY } from './documentation.ts'
+import { NOT_MODIFIED } from './cached-answer.ts'
 import { presentedKey } from './presented-key.ts'
 import type { AnyRoute } from './route.ts'
 import { createReader } from './validate.ts'
@@ -55,6 +56,7 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
           isInterfacePrefix: prefix === '/api/v1',
           setHeader: (name, value) => void reply.header(name, value),
         })
+        if (answer === NOT_MODIFIED) return reply.status(304).send()
         return reply.status(route.status ?? 200).send(answer)
       },
     })

@@ -1,6 +1,9 @@
 import { QueryInstantAnswer, QueryInstantRequest } from '@millrace/contract'
+import type { CacheStats } from '../../cache/cache-policy.ts'
 import { parseCachePolicy } from '../../cache/parse-policy.ts'
+import type { RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
+import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import {
   interfaceStatsToWire,
@@ -20,23 +23,33 @@ export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRo
     tag: 'metrics',
     body: QueryInstantRequest,
     answer: QueryInstantAnswer,
-    handle: async ({ body, project, signal, isInterfacePrefix }): Promise<QueryInstantAnswer> => {
+    handle: async (context) => {
+      const { body, project, signal, isInterfacePrefix } = context
       const { time = 'now', timezone, cachePolicy, ...queries } = body
       const timeRange = { start: time, end: time, step: 1, ...(timezone === undefined ? {} : { timezone }) }
       const query = parseRangeQuery({ ...queries, timeRange })
       const policy = parseCachePolicy(cachePolicy, cacheDefaults)
-      const { answer, stats } = await runRangeQuery(project, query, policy, signal)
-      const timestamps = answer.timestampsSeconds.map(String)
-      return {
-        results: answer.results.map(({ id, alias, error, series }) => ({
-          ...(id === null ? {} : { id }),
-          ...(alias === null ? {} : { alias }),
-          ...(error === null ? { sample: series.map((each) => seriesToWire(each, timestamps)) } : { error }),
-          computeStats: statsToWire(stats),
-        })),
-        warnings: [...answer.warnings],
-        ...(isInterfacePrefix ? { compute_stats: interfaceStatsToWire(stats) } : {}),
-      }
+      const { answer, stats, cached } = await runRangeQuery(project, query, policy, signal)
+      const toWire = () => instantToWire(answer, stats, isInterfacePrefix)
+      return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
+}
+
+function instantToWire(
+  answer: RangeAnswer,
+  stats: CacheStats,
+  isInterfacePrefix: boolean,
+): QueryInstantAnswer {
+  const timestamps = answer.timestampsSeconds.map(String)
+  return {
+    results: answer.results.map(({ id, alias, error, series }) => ({
+      ...(id === null ? {} : { id }),
+      ...(alias === null ? {} : { alias }),
+      ...(error === null ? { sample: series.map((each) => seriesToWire(each, timestamps)) } : { error }),
+      computeStats: statsToWire(stats),
+    })),
+    warnings: [...answer.warnings],
+    ...(isInterfacePrefix ? { compute_stats: interfaceStatsToWire(stats) } : {}),
+  }
 }

@@ -1,9 +1,10 @@
 import { QueryRangeAnswer, QueryRangeRequest, type MetricSample } from '@millrace/contract'
-import type { CacheStats } from '../../cache/cache-policy.ts'
+import type { CacheDetails, CacheStats } from '../../cache/cache-policy.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
 import type { AnswerSeries, RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
+import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 
 export interface QueryRangeRouteDependencies {
@@ -34,17 +35,23 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
       samplesLimit: 20,
     },
     answer: QueryRangeAnswer,
-    handle: async ({ body, project, signal, isInterfacePrefix }) => {
+    handle: async (context) => {
+      const { body, project, signal, isInterfacePrefix } = context
       const query = parseRangeQuery(body)
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
-      const { answer, stats } = await runRangeQuery(project, query, policy, signal)
-      return answerToWire(answer, stats, isInterfacePrefix)
+      const { answer, stats, cached } = await runRangeQuery(project, query, policy, signal)
+      const toWire = () => answerToWire(answer, stats, isInterfacePrefix)
+      return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
 }
 
 /** A whole answer (WI-3). */
-export function answerToWire(answer: RangeAnswer, stats: CacheStats, isInterfacePrefix: boolean): QueryRangeAnswer {
+export function answerToWire(
+  answer: RangeAnswer,
+  stats: CacheStats,
+  isInterfacePrefix: boolean,
+): QueryRangeAnswer {
   const { timestampsSeconds } = answer
   const timestamps = timestampsSeconds.map(String)
   return {
@@ -92,6 +99,19 @@ export function statsToWire(stats: CacheStats) {
     computeCostMs: String(stats.computeCostMs),
     isCached: stats.isCached,
     isRefreshing: stats.isRefreshing,
+    ...(stats.details ? detailsToWire(stats.details) : {}),
+  }
+}
+
+/** What this service says beyond the interface. */
+function detailsToWire({ source, expiresAt, dataVersion, failure }: CacheDetails) {
+  return {
+    source,
+    ...(expiresAt === null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(dataVersion === null ? {} : { dataVersion: String(dataVersion) }),
+    ...(failure === null
+      ? {}
+      : { refreshFailure: { ...failure, retryAt: new Date(failure.retryAt).toISOString() } }),
   }
 }
 

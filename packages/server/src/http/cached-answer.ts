@@ -1,0 +1,91 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import type { Cached, CachePolicy, CacheStats } from '../cache/cache-policy.ts'
+import type { RouteContext } from './route.ts'
+
+type Context = Pick<RouteContext<unknown, unknown, unknown>, 'headers' | 'setHeader' | 'isInterfacePrefix'>
+
+/** What a handler returns instead of an answer that the caller has already. */
+export const NOT_MODIFIED = Symbol('not modified')
+
+const brotli = promisify(brotliCompress)
+const zstd = promisify(zstdCompress)
+const zip = promisify(gzip)
+type Compress = (bytes: Uint8Array) => Promise<Uint8Array>
+
+const COMPRESSIONS: Readonly<Record<'br' | 'zstd' | 'gzip', Compress>> = {
+  br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  zstd: (bytes) => zstd(bytes),
+  gzip: (bytes) => zip(bytes),
+}
+
+/**
+ * Answers with what came through the cache. A stored answer is rendered and compressed once for each encoding, and sent as these bytes from then
+ * on. `ETag` stands for the content, whatever its statistics; a caller who has it already is answered 304. `Cache-Control` and `Age` say
+ * what the caller's own policy says (RFC 9111, RFC 5861).
+ */
+export async function cachedAnswer<Value>(
+  context: Context,
+  cached: Cached<Value>,
+  policy: CachePolicy,
+  toWire: () => unknown,
+): Promise<unknown> {
+  const { etag, stats } = cached
+  const { headers, setHeader } = context
+  setHeader('cache-control', etag === null ? 'no-store' : cacheControl(policy))
+  if (etag === null) return toWire()
+  setHeader('etag', etag)
+  setHeader('age', String(Math.floor((stats.details?.ageMs ?? 0) / 1000)))
+  if (isKnown(etag, headers['if-none-match'])) return NOT_MODIFIED
+  if (!stats.isCached) return toWire()
+  const encoding = chooseEncoding(headers['accept-encoding'])
+  const compress = encoding === null ? plain : COMPRESSIONS[encoding]
+  const variant = [context.isInterfacePrefix, encoding, lasting(stats)].join(' ')
+  const bytes = await cached.rendered(variant, () => compress(toBytes(toWire())))
+  setHeader('content-type', 'application/json; charset=utf-8')
+  setHeader('vary', 'accept-encoding')
+  setHeader('content-encoding', encoding ?? 'identity')
+  return bytes
+}
+
+/** `max-age` counts, with `Age`, from the computation; what is served stale then is renewed. */
+function cacheControl({ ttlSeconds, refreshTtlSeconds }: CachePolicy): string {
+  const fresh = Math.floor(refreshTtlSeconds)
+  const stale = Math.floor(ttlSeconds) - fresh
+  return `private, max-age=${fresh}, stale-while-revalidate=${stale}, stale-if-error=${stale}`
+}
+
+/** Weak comparison (RFC 9110, 13.1.2). */
+function isKnown(etag: string, header: string | readonly string[] | undefined): boolean {
+  const opaque = etag.replace(/^W\//, '')
+  return [header ?? []]
+    .flat()
+    .flatMap((text) => text.split(','))
+    .some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === opaque)
+}
+
+function chooseEncoding(header: string | readonly string[] | undefined): keyof typeof COMPRESSIONS | null {
+  const accepted = new Set(
+    [header ?? '']
+      .flat()
+      .join(',')
+      .split(',')
+      .filter((each) => !/;\s*q=0(\.0*)?\s*$/.test(each))
+      .map((each) => each.split(';')[0]?.trim().toLowerCase()),
+  )
+  for (const encoding of ['br', 'zstd', 'gzip'] as const) if (accepted.has(encoding)) return encoding
+  return accepted.has('*') ? 'gzip' : null
+}
+
+/** All statistics that stay the same while the answer does. */
+function lasting({ details, ...stats }: CacheStats): string {
+  return JSON.stringify([stats, details?.source, details?.expiresAt, details?.dataVersion, details?.failure])
+}
+
+function plain(bytes: Uint8Array): Promise<Uint8Array> {
+  return Promise.resolve(bytes)
+}
+
+function toBytes(answer: unknown): Uint8Array {
+  return answer instanceof Uint8Array ? answer : Buffer.from(JSON.stringify(answer))
+}

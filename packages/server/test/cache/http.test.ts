@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const DAY_MICROS = 86_400_000_000
+const nowMicros = Date.now() * 1000
+const path = '/metrics/demo/erc20/query_range'
+const record = (daysAgo: number, value: number) => ({
+  type: 'gauge',
+  name: 'price',
+  value,
+  chain: '1',
+  blockNumber: 1000 - daysAgo,
+  timestampMicros: nowMicros - daysAgo * DAY_MICROS,
+})
+const range = (start: string, end: string) => ({
+  queries: [{ query: 'price', id: 'a' }],
+  timeRange: { start, end, step: 3600 },
+})
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService()
+  await service.post('/projects', { owner: 'demo', name: 'erc20' })
+  await ingest([record(20, 1), record(9, 2), record(1, 3)])
+})
+afterAll(() => service.stop())
+
+async function ingest(records: readonly object[]): Promise<void> {
+  expect((await service.post('/ingest/demo/erc20/batch', { records })).status).toBe(200)
+}
+async function ask(request: object, headers: Readonly<Record<string, string>> = {}) {
+  const { body, ...answer } = await service.post(path, request, headers)
+  return { ...answer, body, stats: body.compute_stats, values: body.results?.[0]?.matrix.samples[0]?.values }
+}
+/** Asks until the refresh that runs in the background has ended. */
+async function askRefreshed(request: object) {
+  for (;;) {
+    const answer = await ask(request)
+    if (!answer.stats.is_refreshing) return answer
+  }
+}
+
+describe('cached answers over HTTP', () => {
+  it('are due at once when late data or a rollback changes what they cover (CA-6)', async () => {
+    const request = range('now-30d', 'now')
+    expect((await ask(request)).stats).toMatchObject({ is_cached: false })
+    expect((await ask(request)).stats).toMatchObject({ is_cached: true, is_refreshing: false })
+    await ingest([record(5, 7)])
+    expect((await ask(request)).stats).toMatchObject({ is_cached: true, is_refreshing: true })
+    const late = await askRefreshed(request)
+    expect(late.values.map(({ value }: { value: number }) => value)).toContain(7)
+    expect(late.body.results[0].computeStats).toMatchObject({ isCached: true, dataVersion: '2' })
+    const order = { chain: '1', blockNumber: 994 }
+    expect((await service.post('/ingest/demo/erc20/rollback', order)).status).toBe(200)
+    expect((await ask(request)).stats).toMatchObject({ is_cached: true, is_refreshing: true })
+    const values = (await askRefreshed(request)).values.map(({ value }: { value: number }) => value)
+    expect(new Set(values)).toEqual(new Set([1, 2]))
+  })
+
+  it('of a range that is over are not touched by what comes later (CA-6)', async () => {
+    const request = range('now-15d', 'now-10d')
+    await ask(request)
+    await ingest([record(0, 9)])
+    expect((await ask(request)).stats).toMatchObject({ is_cached: true, is_refreshing: false })
+  })
+
+  it('carry ETag, Age and Cache-Control, and are not sent again to who has them', async () => {
+    const request = {
+      ...range('now-14d', 'now-10d'),
+      cachePolicy: { cacheTtlSecs: 900, cacheRefreshTtlSecs: 100 },
+    }
+    const first = await ask(request)
+    const etag = first.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"[\w-]{27}"$/)
+    const second = await ask(request)
+    expect(second.headers.get('etag')).toBe(etag)
+    expect(second.headers.get('cache-control')).toBe(
+      'private, max-age=100, stale-while-revalidate=800, stale-if-error=800',
+    )
+    expect(Number(second.headers.get('age'))).toBeGreaterThanOrEqual(0)
+    const known = await service.post(path, request, { 'if-none-match': `"other", ${etag}` })
+    expect([known.status, known.body]).toEqual([304, ''])
+    expect((await service.post(path, request, { 'if-none-match': '"other"' })).status).toBe(200)
+    const without = await ask({ ...request, cachePolicy: { noCache: true } })
+    expect(without.headers.get('cache-control')).toBe('no-store')
+    expect(without.headers.get('etag')).toBe(null)
+  })
+
+  it('say the same in every encoding', async () => {
+    const request = range('now-13d', 'now-10d')
+    await ask(request)
+    const plain = await ask(request, { 'accept-encoding': 'identity' })
+    for (const encoding of ['br', 'zstd', 'gzip']) {
+      for (let i = 0; i < 2; i++) {
+        const answer = await ask(request, { 'accept-encoding': `deflate, ${encoding}` })
+        expect(answer.headers.get('content-encoding')).toBe(encoding)
+        expect(answer.body).toEqual(plain.body)
+      }
+    }
+    const refused = await ask(request, { 'accept-encoding': 'br;q=0, gzip' })
+    expect(refused.headers.get('content-encoding')).toBe('gzip')
+  })
+
+  it('of SQL follow the tables they read (CA-6)', async () => {
+    const sql = (text: string) =>
+      service.post('/analytics/demo/erc20/sql/execute', { sqlQuery: { sql: text } }).then(({ body }) => body)
+    const count = 'select count() as n from price'
+    const [{ n: before }] = (await sql(count)).result.rows
+    await sql('select now() as t, count() from price')
+    expect((await sql(count)).compute_stats).toMatchObject({ is_cached: true, is_refreshing: false })
+    await ingest([{ ...record(3, 1), name: 'volume' }])
+    expect((await sql(count)).compute_stats).toMatchObject({ is_cached: true, is_refreshing: false })
+    await ingest([record(12, 5)])
+    expect((await sql(count)).compute_stats).toMatchObject({ is_cached: true, is_refreshing: true })
+    for (;;) {
+      const { compute_stats: stats, result } = await sql(count)
+      if (stats.is_refreshing) continue
+      expect(result.rows[0].n).toBe(before + 1)
+      break
+    }
+  })
+})
