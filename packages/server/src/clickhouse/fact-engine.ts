@@ -19,7 +19,7 @@ export interface Insert {
   readonly database: string
   readonly table: string
   readonly columns?: readonly string[]
-  readonly format: 'JSONEachRow' | 'JSONCompactEachRow' | 'RowBinary'
+  readonly format: 'JSONEachRow' | 'JSONCompactEachRow' | 'RowBinary' | 'Native'
   readonly rows: Uint8Array
   readonly deduplicationToken?: string
 }

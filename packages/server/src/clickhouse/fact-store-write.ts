@@ -1,10 +1,11 @@
-import type { AttributeRow, Sample } from '../ingest/batch.ts'
+import type { AttributeRow } from '../ingest/batch.ts'
 import type { NumberedBatch } from '../ingest/fact-store.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { attributeFields, POINT_COLUMNS, pointRow } from './fact-store-rows.ts'
+import { attributeFields } from './fact-store-rows.ts'
 import type { VersionSchema } from './fact-store-schema.ts'
-import { insertParts, type InsertPart } from './insert-parts.ts'
+import { fitsOneInsert, insertParts, type InsertPart } from './insert-parts.ts'
+import { encodePoints, type PointBatch } from './point-block.ts'
 
 /** Rows rendered in one go before other requests get their turn; a few milliseconds. */
 const ROWS_PER_TURN = 2000
@@ -27,14 +28,12 @@ export async function writeBatches(
 ): Promise<void> {
   const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}`
   const database = databases.facts
-  const points: Rows<Sample> = {
+  await insertPoints(
+    engine,
     database,
-    table: 'points',
-    columns: POINT_COLUMNS,
-    batches: batches.map(({ sequence, batch }) => ({ sequence, rows: batch.samples })),
-    render: pointRow,
-  }
-  await insertRows(engine, points, token)
+    batches.map(({ sequence, batch }) => ({ sequence, samples: batch.samples })),
+    token,
+  )
   for (const tables of ATTRIBUTE_TABLES) {
     for (const name of new Set(batches.flatMap(({ batch }) => [...tables.rowsOf(batch).keys()]))) {
       const attributes = known[tables.noun].get(name) ?? new Map()
@@ -53,7 +52,23 @@ export async function writeBatches(
   }
 }
 
-async function insertRows<Row extends Sample | AttributeRow>(
+async function insertPoints(
+  engine: FactEngine,
+  database: string,
+  batches: readonly PointBatch[],
+  token: string,
+): Promise<void> {
+  for (const [index, part] of pointParts(batches).entries()) {
+    const rows = await encodePoints(batches, part)
+    if (rows === null) continue
+    await engine.insert(
+      { database, table: 'points', format: 'Native', rows, deduplicationToken: `${token}-${index}` },
+      { timeoutMs: INSERT_TIMEOUT_MS },
+    )
+  }
+}
+
+async function insertRows<Row extends AttributeRow>(
   engine: FactEngine,
   target: Rows<Row>,
   token: string,
@@ -76,14 +91,24 @@ async function insertRows<Row extends Sample | AttributeRow>(
   }
 }
 
-function* timesOf({ batches }: Rows<Sample | AttributeRow>): Iterable<number> {
+function pointParts(batches: readonly PointBatch[]): readonly InsertPart[] {
+  let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { samples } of batches) {
+    for (const { place } of samples) {
+      if (place.timestampMicros < earliest) earliest = place.timestampMicros
+      if (place.timestampMicros > latest) latest = place.timestampMicros
+    }
+  }
+  if (latest < earliest) return []
+  if (fitsOneInsert(earliest, latest)) return [() => true]
+  return insertParts(batches.flatMap(({ samples }) => samples.map(({ place }) => place.timestampMicros)))
+}
+
+function* timesOf({ batches }: Rows<AttributeRow>): Iterable<number> {
   for (const { rows } of batches) for (const { place } of rows) yield place.timestampMicros
 }
 
-async function render<Row extends Sample | AttributeRow>(
-  target: Rows<Row>,
-  part: InsertPart,
-): Promise<Buffer> {
+async function render<Row extends AttributeRow>(target: Rows<Row>, part: InsertPart): Promise<Buffer> {
   const chunks: Buffer[] = []
   let text = ''
   let count = 0

@@ -5,6 +5,11 @@ export type InsertPart = (timestampMicros: number) => boolean
 const MAX_STRETCHES = 50
 const STRETCH_MICROS = 28 * 86_400 * 1_000_000
 
+/** Do rows between two times fit one insert? */
+export function fitsOneInsert(earliestMicros: number, latestMicros: number): boolean {
+  return stretchOf(latestMicros) - stretchOf(earliestMicros) < MAX_STRETCHES
+}
+
 /** The inserts that rows of these times need, so that each reaches into few enough months. Nearly always that is one. */
 export function insertParts(timesMicros: Iterable<number>): readonly InsertPart[] {
   const stretches = new Set<number>()

@@ -1,9 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Session, type ChdbQueryStream } from 'chdb'
-import { dropLines, repeatedHeaderLines } from './chunk-seams.ts'
+import { chunkSeams, type ChunkSeams } from './chunk-seams.ts'
 import type { EngineStatement, SessionOrder, SessionReport } from './engine-messages.ts'
 import { FRESH_SESSION, parameterStatement, statementsBetween, type SessionState } from './engine-settings.ts'
 import { insertBytes } from './native.ts'
+import { insertFromFile } from './rows-file.ts'
 
 /**
  * One session on a thread of its own. Starting a stream analyses the statement, which computes scalar sub-queries on
@@ -72,11 +73,13 @@ async function isStreamed(sql: string, format: string, headerLines: number): Pro
 
 async function execute(statement: EngineStatement): Promise<SessionReport> {
   if (statement.body !== null) {
-    const written = await insertBytes(
-      session.connection,
-      `/* ${statement.tag} */ ${statement.sql}`,
-      statement.body,
-    )
+    const tagged = `/* ${statement.tag} */ ${statement.sql}`
+    const isDone = await insertFromFile(directory, tagged, statement.body, async (sql) => {
+      await session.queryAsync(sql)
+      return true
+    })
+    if (isDone) return { kind: 'done', writtenRows: 0, writtenBytes: statement.body.byteLength }
+    const written = await insertBytes(session.connection, tagged, statement.body)
     return { kind: 'done', writtenRows: written.rowsWritten, writtenBytes: written.bytesWritten }
   }
   // The tag stands behind the statement, so that positions in syntax errors are those of the statement itself. Behind

@@ -9,6 +9,7 @@ import { createCommitter, type Committer } from './committer.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import { createOrderOfArrival, type Turn } from './order-of-arrival.ts'
 import { parseBody, readVersion } from './parse-body.ts'
+import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
 
@@ -64,6 +65,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   const { limits, log, versions, batches, clock } = dependencies
   const options = { ...dependencies, ...limits }
   const catalog = createSeriesCatalog(limits)
+  const scanner = createSampleScanner()
   const committers = new Map<string, Committer>()
   const inFlight = new Map<string, InFlight>()
   const takeTurn = createOrderOfArrival()
@@ -105,7 +107,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   }
 
   async function commit(project: Project, request: BatchRequest, turn: Turn): Promise<IngestAnswer> {
-    const sent = await parseBody(request.body, request.contentType)
+    const sent = await parseBody(request.body, request.contentType, scanner)
     if (sent.records.length > limits.maxRecordsPerBatch) {
       throw invalidArgument(
         `records has ${sent.records.length} records; at most ${limits.maxRecordsPerBatch} are allowed in a batch`,

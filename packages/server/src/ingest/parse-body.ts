@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidArgument } from '../platform/errors.ts'
 import { hasLongNumber } from './exact-number.ts'
+import type { Sample, Series } from './batch.ts'
 import { elementsOf, membersOf, type Span } from './scan-json.ts'
+import type { SampleScanner } from './scan-sample.ts'
 
 /** A record as it was sent: parsed, and its text where digits, key order or bytes matter. */
 export interface SentRecord {
@@ -12,6 +14,8 @@ export interface SentRecord {
   readonly mayHoldLongNumbers: boolean
   /** The text of a member, or of a member of a member, which must exist. */
   written(...path: readonly string[]): string
+  /** Told the series once the record is found to be a sample, so that lines like it are read at once. */
+  onSeries?(series: Series): void
 }
 
 /** What a body holds. As NDJSON the lines are the records and nothing else is in the body. */
@@ -19,7 +23,8 @@ export interface SentBatch {
   readonly batchId: string | null
   /** Null: the active version. */
   readonly version: number | null
-  readonly records: readonly SentRecord[]
+  /** In order; a sample is one that was read already. */
+  readonly records: readonly (SentRecord | Sample)[]
 }
 
 const LINES_PER_TURN = 2000
@@ -30,25 +35,36 @@ export function isNdjson(contentType: string | undefined): boolean {
   return /^\s*application\/(x-ndjson|ndjson|jsonl|x-jsonlines|jsonlines)\s*(;|$)/i.test(contentType ?? '')
 }
 
-/** Parses a body. Throws `invalid_argument` naming the line or position of the first malformed JSON. */
-export async function parseBody(bytes: Uint8Array, contentType: string | undefined): Promise<SentBatch> {
+/** Parses a body; plain lines are read by `scanner`. Throws `invalid_argument` naming the line or position of the first malformed JSON. */
+export async function parseBody(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  scanner: SampleScanner,
+): Promise<SentBatch> {
   if (!isUtf8(bytes)) throw invalidArgument('the body must be UTF-8')
   const decoded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded
   if (!isNdjson(contentType)) return parseJson(text)
-  return { batchId: null, version: null, records: await parseLines(text) }
+  return { batchId: null, version: null, records: await parseLines(text, scanner) }
 }
 
-async function parseLines(text: string): Promise<SentRecord[]> {
-  const records: SentRecord[] = []
+async function parseLines(text: string, scanner: SampleScanner): Promise<(SentRecord | Sample)[]> {
+  const records: (SentRecord | Sample)[] = []
   let line = 0
   let start = 0
   while (start < text.length) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
-    const content = text.slice(start, end)
     line++
-    if (content.trim() !== '') records.push(parseLine(content, line))
+    const sample = scanner.scan(text, start, end, records.length)
+    if (sample) records.push(sample)
+    else {
+      const content = text.slice(start, end)
+      const learn = (series: Series) => {
+        scanner.learn(content, 0, content.length, series)
+      }
+      if (content.trim() !== '') records.push({ ...parseLine(content, line), onSeries: learn })
+    }
     if (line % LINES_PER_TURN === 0) await new Promise(setImmediate)
     start = end + 1
   }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_INGEST_LIMITS } from './ingest-limits.ts'
 import { parseBody } from './parse-body.ts'
+import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog, seriesId } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
 
@@ -9,7 +10,7 @@ const limits = { ...DEFAULT_INGEST_LIMITS, maxExportBytes: 20 }
 const base = { type: 'gauge', name: 'm', value: 1, timestampMicros: 1_700_000_000_000_000 }
 
 async function validate(text: string, contentType = 'application/json') {
-  const { records } = await parseBody(Buffer.from(text), contentType)
+  const { records } = await parseBody(Buffer.from(text), contentType, createSampleScanner())
   return validateBatch(records, { version: 1, catalog: createSeriesCatalog(limits), limits })
 }
 
@@ -126,9 +127,9 @@ describe('a batch of records', () => {
   })
 
   it('must be UTF-8', async () => {
-    await expect(parseBody(Buffer.from([0x22, 0xff, 0x22]), undefined)).rejects.toThrow(
-      'the body must be UTF-8',
-    )
+    await expect(
+      parseBody(Buffer.from([0x22, 0xff, 0x22]), undefined, createSampleScanner()),
+    ).rejects.toThrow('the body must be UTF-8')
   })
 
   it('accepts both spellings of a field, and null as absent (WI-2)', async () => {

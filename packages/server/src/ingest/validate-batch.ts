@@ -21,7 +21,10 @@ interface Validation {
 }
 
 /** Checks every record and sorts them by what becomes of them. Throws `invalid_argument` with the first faults by index (IN-2). */
-export async function validateBatch(records: readonly SentRecord[], context: Validation): Promise<Batch> {
+export async function validateBatch(
+  records: readonly (SentRecord | Sample)[],
+  context: Validation,
+): Promise<Batch> {
   const batch = {
     recordCount: records.length,
     samples: [] as Sample[],
@@ -33,6 +36,10 @@ export async function validateBatch(records: readonly SentRecord[], context: Val
   const faults: { index: number; line?: number; field: string; message: string }[] = []
   for (const [index, record] of records.entries()) {
     if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await new Promise(setImmediate)
+    if ('series' in record) {
+      addSample(batch, record)
+      continue
+    }
     try {
       readRecord(batch, record, index, context)
     } catch (error) {
@@ -69,8 +76,8 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
     case 'gauge': {
       const place = readPlace(record)
       const series = context.catalog.seriesOf(readName(record), record['type'], record['labels'], place)
-      batch.samples.push({ series, ...readValue(record, sent), place, index })
-      batch.series.add(series)
+      addSample(batch, { series, ...readValue(record, sent), place, index })
+      sent.onSeries?.(series)
       return
     }
     case 'event':
@@ -87,6 +94,11 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
     default:
       throw new RecordFault('type', 'must be one of counter, gauge, event, upsert, delete, export')
   }
+}
+
+function addSample({ samples, series }: Draft, sample: Sample): void {
+  samples.push(sample)
+  series.add(sample.series)
 }
 
 function addRow<Row extends EventRow | EntityChange>(rows: Map<string, Row[]>, row: Row): void {

@@ -154,6 +154,26 @@ describe('inserts', () => {
     expect(found).toEqual([{ name: 'FF000A' }])
   })
 
+  it('takes every byte of binary rows, two line feeds included', async () => {
+    const name = Buffer.from('a\n\nb;\0\n\n')
+    const rows = Buffer.concat([Buffer.from([78, 0, 0, 0, 0, 0, 0, 0, name.length]), name])
+    const insert = {
+      database: DATABASE,
+      table: 'things',
+      columns: ['id', 'name'],
+      format: 'RowBinary',
+      rows: Buffer.concat([rows, rows]),
+      deduplicationToken: 'binary',
+    } as const
+    await engine.insert(insert)
+    await engine.insert(insert)
+    const found = await engine.rows(`select hex(name) as name from ${DATABASE}.things where id = 78`)
+    expect(found).toEqual([
+      { name: name.toString('hex').toUpperCase() },
+      { name: name.toString('hex').toUpperCase() },
+    ])
+  })
+
   it('changes nothing when bytes with the same token come again (IN-2)', async () => {
     const insert = {
       database: DATABASE,
