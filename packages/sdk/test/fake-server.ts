@@ -20,6 +20,7 @@ export interface PlannedAnswer {
 /** A service on a real socket that answers as planned, and with `{}` when nothing is planned. */
 export async function startFakeServer() {
   const requests: ReceivedRequest[] = []
+  const statuses: (number | null)[] = []
   const planned: PlannedAnswer[] = []
   const server = createServer((message, response) => {
     const chunks: Buffer[] = []
@@ -32,6 +33,7 @@ export async function startFakeServer() {
         body: Buffer.concat(chunks).toString(),
       })
       const answer = planned.shift() ?? {}
+      statuses.push(answer.hangUp ? null : (answer.status ?? 200))
       if (answer.hangUp) {
         message.socket.destroy()
         return
@@ -47,6 +49,9 @@ export async function startFakeServer() {
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     requests,
+    /** What each request was answered; null for a broken connection. */
+    statuses,
+    planned,
     plan: (...answers: readonly PlannedAnswer[]) => planned.push(...answers),
     async stop() {
       server.closeAllConnections()

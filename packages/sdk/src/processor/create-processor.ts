@@ -1,7 +1,17 @@
 import type { RollbackAnswer } from '@millrace/contract'
-import { projectPath, requestWithRetry, type Connection, type RetryOptions } from '../client/request.ts'
+import {
+  projectPath,
+  request,
+  requestWithRetry,
+  type Connection,
+  type RetryOptions,
+} from '../client/request.ts'
 import { createBatches } from './batches.ts'
 import { gatherBlock, type Block, type Context } from './block-context.ts'
+import { createEntityReader } from './entity-reader.ts'
+import { createEntityChanges } from './entity-store.ts'
+import { createOrderedSender } from './send-in-order.ts'
+import type { Spool, SpoolEntry } from './spool.ts'
 
 /** Where a processor sends, as which version, and how much at once. */
 export interface ProcessorOptions extends Connection {
@@ -14,9 +24,11 @@ export interface ProcessorOptions extends Connection {
   /** A batch is sent when it holds this many bytes; default 4 MiB. */
   readonly maxBatchBytes?: number
   readonly retry?: RetryOptions
+  /** Where batches wait while the service is away, e.g. `fileSpool('./spool')`. Without one the processor waits. */
+  readonly spool?: Spool
   /** Called with every warning of the service, e.g. that a channel has no address yet (IN-7). */
   readonly onWarning?: (warning: string) => void
-  /** Stops retrying; what was not sent yet is dropped and must be processed again. */
+  /** Stops retrying; what was not sent yet is dropped and must be processed again, except what is in the spool. */
   readonly signal?: AbortSignal
 }
 
@@ -27,57 +39,91 @@ export interface Processor {
    * for the batch before it. A handler that throws leaves no record of the block. Call it once a block.
    */
   block(block: Block, handler: (context: Context) => void | Promise<void>): Promise<void>
-  /** Sends what is kept and resolves when the service has everything on disk. */
+  /** Sends what is kept and resolves when the service, or the spool, has everything on disk. */
   flush(): Promise<void>
-  /** Sends what is kept, then removes every record of `chain` above `blockNumber` (IN-3). */
-  rollback(chain: string, blockNumber: number): Promise<RollbackAnswer>
+  /** As `flush`, and resolves when nothing is left in the spool. */
+  drain(): Promise<void>
+  /** Sends what is kept, then removes every record of `chain` above `blockNumber` (IN-3). Null: it waits in the spool. */
+  rollback(chain: string, blockNumber: number): Promise<RollbackAnswer | null>
 }
+
+/** So many entities are remembered before the processor waits for the service to have them. */
+const MAX_CHANGES = 50_000
 
 /**
  * A processor of `project`. One request is under way at a time. A batch that finds the service away, restarting or
  * busy is sent again under the same id until it is accepted; one that is refused rejects the call and all later ones.
  */
 export function createProcessor(options: ProcessorOptions): Processor {
-  const { project, version, retry, signal, onWarning } = options
-  const base = `/ingest/${projectPath(project)}`
-  const withSignal = signal === undefined ? {} : { signal }
+  const { project, version, retry, signal, onWarning, spool = null } = options
+  const earlier = createEntityChanges()
+  const source = { reader: createEntityReader(options), earlier }
 
+  function partsOf(entry: SpoolEntry) {
+    const base = `/ingest/${projectPath(project)}`
+    const withSignal = signal === undefined ? {} : { signal }
+    if (entry.kind === 'rollback') {
+      const { chain, blockNumber } = entry
+      return {
+        method: 'POST',
+        path: `${base}/rollback`,
+        json: { chain, blockNumber, version },
+        ...withSignal,
+      } as const
+    }
+    return {
+      method: 'POST',
+      path: `${base}/batch`,
+      query: { batchId: entry.id, version },
+      body: { contentType: 'application/x-ndjson', text: entry.text },
+      ...withSignal,
+    } as const
+  }
+  function tellWarnings(answer: unknown): unknown {
+    const { warnings = [] } = (answer ?? {}) as { warnings?: readonly string[] }
+    for (const warning of warnings) onWarning?.(warning)
+    return answer
+  }
+  const sender = createOrderedSender({
+    spool,
+    send: async (entry) => tellWarnings(await request(options, partsOf(entry))),
+    sendPatiently: async (entry) => tellWarnings(await requestWithRetry(options, partsOf(entry), retry)),
+  })
   const batches = createBatches({
     maxRecords: options.maxBatchRecords ?? 5000,
     maxBytes: options.maxBatchBytes ?? 4 * 1024 * 1024,
-    async send({ id, text }) {
-      const answer = await requestWithRetry(
-        options,
-        {
-          method: 'POST',
-          path: `${base}/batch`,
-          query: { batchId: id, version },
-          body: { contentType: 'application/x-ndjson', text },
-          ...withSignal,
-        },
-        retry,
-      )
-      const { warnings = [] } = (answer ?? {}) as { warnings?: readonly string[] }
-      for (const warning of warnings) onWarning?.(warning)
-    },
+    send: async (batch) => void (await sender.send({ kind: 'batch', ...batch })),
   })
+
+  /** Resolves when everything is on disk, and forgets the entities that the service has now. */
+  async function flush(): Promise<void> {
+    await batches.flush()
+    if (!(await sender.isSpooling())) earlier.clear()
+  }
+  async function drain(): Promise<void> {
+    await batches.flush()
+    await sender.drain()
+    earlier.clear()
+  }
 
   return {
     async block(block, handler) {
-      const { context, lines } = gatherBlock(block)
+      const { context, lines, changes } = gatherBlock(block, source)
       await handler(context)
       await batches.add(lines)
+      earlier.merge(changes)
+      if (earlier.size > MAX_CHANGES) await drain()
     },
-    flush: () => batches.flush(),
+    flush,
+    drain,
     async rollback(chain, blockNumber) {
       await batches.flush()
-      const answer = await requestWithRetry(
-        options,
-        { method: 'POST', path: `${base}/rollback`, json: { chain, blockNumber, version }, ...withSignal },
-        retry,
-      )
+      const answer = await sender.send({ kind: 'rollback', chain, blockNumber })
       batches.startAnew()
-      return answer as RollbackAnswer
+      // What is remembered may be of blocks that are no more: only the service can tell.
+      if (answer === null && earlier.size > 0) await sender.drain()
+      earlier.clear()
+      return answer as RollbackAnswer | null
     },
   }
 }

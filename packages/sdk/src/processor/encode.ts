@@ -38,7 +38,8 @@ export function encodeAttributes(attributes: Attributes): Record<string, unknown
   return encoded
 }
 
-function encodeScalar(value: unknown): unknown {
+/** A value of an attribute: bigints, decimals and Dates tagged, what is no finite number as null. */
+export function encodeScalar(value: unknown): unknown {
   if (typeof value === 'bigint') return { $int: value.toString() }
   if (value instanceof Date) return { $time: value.toISOString() }
   if (isDecimalLike(value)) return { $decimal: value.toFixed() }

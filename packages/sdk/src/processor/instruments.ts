@@ -1,5 +1,5 @@
 import type { Context } from './block-context.ts'
-import type { Labels, MetricValue } from './encode.ts'
+import type { Attributes, Labels, MetricValue } from './encode.ts'
 
 /** A counter: what is added are deltas, its value is their running sum (MQ-3). */
 export interface Counter {
@@ -19,6 +19,13 @@ export interface Exporter<Data = unknown> {
   readonly name: string
   readonly channel: string
   emit(context: Context, data: Data): void
+}
+
+/** A kind of entity. The names of its fields are those of its columns in SQL. */
+export interface Entity<Row = Attributes> {
+  readonly entityName: string
+  /** Only says what a row is made of. */
+  readonly row?: Row
 }
 
 /** Registers counters by name. */
@@ -43,5 +50,12 @@ export const Gauge = {
 export const Exporter = {
   register<Data = unknown>(name: string, channel: string): Exporter<Data> {
     return { name, channel, emit: (context, data) => context.export(name, channel, data) }
+  },
+} as const
+
+/** Registers kinds of entities by name, for `context.store`. */
+export const Entity = {
+  register<Row = Attributes>(entityName: string): Entity<Row> {
+    return { entityName }
   },
 } as const
