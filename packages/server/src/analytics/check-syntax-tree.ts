@@ -44,6 +44,7 @@ const WRAPPER = [
 ] as const
 
 const SUBQUERY_OPERATORS = /^(global)?(not)?(null)?in(ignoreset)?$/i
+const EXPLANATIONS = /^\\'EXPLAIN( (AST|SYNTAX|QUERY TREE|PLAN|PIPELINE|ESTIMATE))?\\'$/
 const FOREIGN_DATABASE =
   /^(system|information_schema|default|_temporary_and_external_tables|millrace_p\d+_v\d+(_facts)?)\./i
 
@@ -112,10 +113,19 @@ function checkFunction(node: SyntaxNode, functions: AllowedFunctions): void {
   if (!functions.allows(node.text) && !functions.allowsTable(node.text)) {
     throw refusal(`the function ${node.text} is not allowed`)
   }
+  if (node.text.toLowerCase() === 'viewexplain') checkExplanation(node)
   if (!SUBQUERY_OPERATORS.test(node.text)) return
   const right = node.children[0]?.children[1]
   if (right?.kind === 'Identifier' && right.text.includes('.')) {
     throw refusal(`${right.text} on the right of IN is not allowed: name a table of the project, or use =`)
+  }
+}
+
+/** The kind of an EXPLAIN is a text to the engine: the first argument of the function that it has become. */
+function checkExplanation(node: SyntaxNode): void {
+  const kind = node.children[0]?.children[0]
+  if (kind?.kind !== 'Literal' || !EXPLANATIONS.test(kind.text)) {
+    throw refusal(`${kind?.text ?? 'this EXPLAIN'} is not allowed`)
   }
 }
 

@@ -43,12 +43,12 @@ async function prepare(statement: EngineStatement): Promise<void> {
   if (binding !== null) await session.queryAsync(binding)
 }
 
-async function streamRows(sql: string, format: string, headerLines: number): Promise<void> {
+async function streamRows(sql: string, format: string, seams: ChunkSeams): Promise<void> {
   stream = session.queryStream(sql, { format })
   let isFirst = true
   for await (const chunk of stream) {
     if (isCancelled) break
-    report({ kind: 'chunk', bytes: isFirst ? chunk.raw() : dropLines(chunk.raw(), headerLines) })
+    report({ kind: 'chunk', bytes: seams.take(chunk.raw(), isFirst) })
     isFirst = false
     credit--
     // oxlint-disable-next-line no-unmodified-loop-condition -- changed by the port's messages
@@ -58,12 +58,13 @@ async function streamRows(sql: string, format: string, headerLines: number): Pro
       })
     }
   }
+  if (seams.end && !isFirst) report({ kind: 'chunk', bytes: seams.end })
 }
 
 /** False when only the whole result can be had: just SELECT streams, and the engine's parser decides what is one. */
-async function isStreamed(sql: string, format: string, headerLines: number): Promise<boolean> {
+async function isStreamed(sql: string, format: string, seams: ChunkSeams): Promise<boolean> {
   try {
-    await streamRows(sql, format, headerLines)
+    await streamRows(sql, format, seams)
     return true
   } catch (error) {
     if (String(error).includes('Streaming query is not supported')) return false
@@ -86,8 +87,8 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
   // the rows of an INSERT … VALUES it would be read as one.
   const tag = `/* ${statement.tag} */`
   const sql = /^\s*insert\b/i.test(statement.sql) ? `${tag} ${statement.sql}` : `${statement.sql}\n${tag}`
-  const headerLines = repeatedHeaderLines(statement.format)
-  if (headerLines === null || !(await isStreamed(sql, statement.format, headerLines))) {
+  const seams = chunkSeams(statement.format)
+  if (!seams || !(await isStreamed(sql, statement.format, seams))) {
     const result = await session.queryAsync(sql, { format: statement.format })
     const bytes = result.bytes()
     if (bytes.length > 0) report({ kind: 'chunk', bytes })

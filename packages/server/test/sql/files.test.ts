@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const PATH = '/analytics/demo/files/sql/execute'
+const ROWS = 300_000
+let service: TestService
+
+beforeAll(async () => {
+  service = await startTestService()
+  await service.post('/projects', { owner: 'demo', name: 'files' })
+})
+
+afterAll(() => service.stop())
+
+const ask = (format: string, sql: string): Promise<Response> =>
+  fetch(`${service.url}/api/v1${PATH}?format=${format}`, {
+    method: 'POST',
+    headers: { 'api-key': service.administratorKey },
+    body: JSON.stringify({ sqlQuery: { sql } }),
+  })
+
+const MIXED = `select toUInt64(18446744073709551615) as long, 'a,"b"\n' as text, null as nothing, '' as empty,
+  toDate('2024-01-01') as day, [1, 2] as list`
+
+it('gives whole results as CSV, with the values of the JSON answers (SQ-8)', async () => {
+  const answer = await ask('csv', MIXED)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    'text/csv; charset=utf-8; header=present',
+  ])
+  expect(await answer.text()).toBe(
+    'long,text,nothing,empty,day,list\r\n18446744073709551615,"a,""b""\n",,"",2024-01-01T00:00:00Z,"[1,2]"\r\n',
+  )
+})
+
+it('gives whole results as NDJSON (SQ-8)', async () => {
+  const text = await (await ask('ndjson', `select number as n, 'x' as s from numbers(${ROWS})`)).text()
+  const lines = text.split('\n')
+  expect(lines).toHaveLength(ROWS + 1)
+  expect([JSON.parse(lines[0] ?? ''), JSON.parse(lines[ROWS - 1] ?? '')]).toEqual([
+    { n: 0, s: 'x' },
+    { n: ROWS - 1, s: 'x' },
+  ])
+})
+
+it('gives whole results as Arrow: one stream with one schema and its end (SQ-8)', async () => {
+  const answer = await ask('arrow', `select number as n, toString(number) as s from numbers(${ROWS})`)
+  expect(answer.headers.get('content-type')).toBe('application/vnd.apache.arrow.stream')
+  const kinds = messageKinds(Buffer.from(await answer.arrayBuffer()))
+  expect(kinds.filter((kind) => kind === SCHEMA)).toHaveLength(1)
+  expect(kinds.indexOf(SCHEMA)).toBe(0)
+  expect(kinds.filter((kind) => kind === RECORD_BATCH).length).toBeGreaterThan(1)
+  expect(kinds.at(-1)).toBe(END)
+})
+
+it('gives whole results as Parquet (SQ-8)', async () => {
+  const bytes = Buffer.from(
+    await (await ask('parquet', `select number as n from numbers(${ROWS})`)).arrayBuffer(),
+  )
+  expect([bytes.subarray(0, 4).toString(), bytes.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
+})
+
+it('refuses before the first byte what is known to be wrong', async () => {
+  for (const format of ['csv', 'ndjson', 'arrow', 'parquet']) {
+    expect((await ask(format, 'select nothing')).status).toBe(400)
+    expect((await ask(format, 'drop table x')).status).toBe(400)
+  }
+  expect((await ask('xml', 'select 1')).status).toBe(400)
+  expect((await ask('arrow', 'show tables')).status).toBe(400)
+})
+
+it('breaks the connection off where a statement fails on its way, so that nobody takes a part for the whole (SQ-8)', async () => {
+  for (const format of ['csv', 'ndjson', 'arrow']) {
+    const answer = await ask(format, 'select throwIf(number = 600000) as ok, number from numbers(1000000)')
+    expect(answer.status).toBe(200)
+    await expect(answer.arrayBuffer()).rejects.toThrow()
+  }
+})
+
+it('cancels the statement of a caller who goes away within a second (SQ-7)', async () => {
+  const { hostname, port } = new URL(service.url)
+  const body = JSON.stringify({ sqlQuery: { sql: 'select sum(sipHash64(number)) from numbers(900000000)' } })
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      socket.write(
+        `POST /api/v1${PATH} HTTP/1.1\r\nhost: x\r\napi-key: ${service.administratorKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      )
+      return socket
+    }),
+  )
+  // All places are taken as soon as a statement of another caller does not get its turn at once.
+  const light = ask('ndjson', 'select 1 as one')
+  const startedAt = performance.now()
+  for (const socket of sockets) socket.destroy()
+  expect(await (await light).json()).toEqual({ one: 1 })
+  // The engine is told at once, and looks at its next block of rows.
+  expect(performance.now() - startedAt).toBeLessThan(3000)
+})
+
+const END = 0
+const SCHEMA = 1
+const RECORD_BATCH = 3
+
+/** The kinds of the messages of an Arrow stream. */
+function messageKinds(bytes: Buffer): number[] {
+  const kinds: number[] = []
+  for (let at = 0; at < bytes.length;) {
+    expect(bytes.readInt32LE(at)).toBe(-1)
+    const size = bytes.readInt32LE(at + 4)
+    if (size === 0) {
+      kinds.push(END)
+      expect(at + 8).toBe(bytes.length)
+      break
+    }
+    const table = at + 8 + bytes.readInt32LE(at + 8)
+    const fields = table - bytes.readInt32LE(table)
+    kinds.push(bytes.readUInt8(table + bytes.readUInt16LE(fields + 6)))
+    const bodyField = bytes.readUInt16LE(fields) > 10 ? bytes.readUInt16LE(fields + 10) : 0
+    const bodyBytes = bodyField === 0 ? 0 : Number(bytes.readBigInt64LE(table + bodyField))
+    at += 8 + size + bodyBytes
+  }
+  return kinds
+}

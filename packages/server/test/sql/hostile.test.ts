@@ -1,0 +1,183 @@
+import * as fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ServiceError } from '../../src/platform/errors.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
+import { BOMBS, HOSTILE_QUERIES, HOSTILE_TEXTS } from './hostile-statements.ts'
+import { createSqlFixture, EMPTY_REQUEST, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
+
+const own = sqlProject(911)
+const foreign = sqlProject(912)
+const { signal } = new AbortController()
+const TIMEOUT_MS = 2000
+
+let test: TestEngine
+let database: TestDatabase
+let sql: SqlFixture
+
+beforeAll(async () => {
+  test = await startTestEngine()
+  const [sqlite] = controlDatabases
+  if (!sqlite) throw new Error('no control database')
+  database = await sqlite.open()
+  await fillProject(test.engine, own)
+  await fillProject(test.engine, foreign)
+  sql = await createSqlFixture(test.engine, database, own, {
+    clock: systemClock,
+    limits: { timeoutMs: TIMEOUT_MS, memoryBytesMax: 200_000_000, rowsReadMax: 1_000_000_000 },
+  })
+})
+
+afterAll(async () => {
+  await database.close()
+  await test.stop()
+})
+
+/** The ways on which a text reaches the engine. */
+const ENTRANCES = {
+  execute: (text: string) => sql.run({ sql: text }),
+  'execute with parameters': (text: string) =>
+    sql.run({ sql: text, parameters: { t: 'system.one', x: 'id' } }),
+  asynchronous: (text: string) =>
+    sql.analytics.executions.start(own, { ...EMPTY_REQUEST, sql: text, idempotencyKey: null }),
+  saved: (text: string) => sql.analytics.savedQueries.save(own, { ...EMPTY_REQUEST, name: 'x', sql: text }),
+  'as a file': async (text: string) => {
+    const file = await sql.analytics.exportResult(own, { ...EMPTY_REQUEST, sql: text }, 'csv', signal)
+    for await (const _ of file);
+  },
+  'as a binary file': async (text: string) => {
+    const file = await sql.analytics.exportResult(own, { ...EMPTY_REQUEST, sql: text }, 'parquet', signal)
+    for await (const _ of file);
+  },
+} as const
+
+/** The places in a statement where another query may stand. */
+const PLACES: readonly ((query: string) => string)[] = [
+  (query) => `select * from (${query})`,
+  (query) => `with q as (${query}) select count() from q`,
+  (query) => `select 1 union all (${query})`,
+  (query) => `select id from Transfer where id in (${query})`,
+  (query) => `select (${query})`,
+  (query) => `select exists(${query})`,
+  (query) => `select * from view(${query})`,
+  (query) => `select t.id from Transfer t join (${query}) q on 1 = 1`,
+  (query) => `explain ${query}`,
+  (query) => `explain query tree ${query}`,
+]
+
+/** The texts that were not refused as a mistake of the caller. */
+async function accepted(
+  texts: readonly string[],
+  run: (text: string) => Promise<unknown>,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const text of texts) {
+    const error = await run(text).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof ServiceError && error.code === 'invalid_argument'))
+      found.push(`${text} → ${String(error)}`)
+  }
+  return found
+}
+
+/** Whether a name exists, and what a value is, is known only when the statement runs. */
+const isKnownLate = (text: string): boolean => /Nothing|event_Transfer$|Identifier\}|\$\$/.test(text)
+
+it('knows more than 150 of them', () => {
+  expect(HOSTILE_QUERIES.length + HOSTILE_TEXTS.length).toBeGreaterThan(250)
+})
+
+describe.each(Object.entries(ENTRANCES))('%s', (entrance, run) => {
+  it('refuses every one (SQ-2)', { timeout: 120_000 }, async () => {
+    const isLate = entrance === 'asynchronous' || entrance === 'saved'
+    const texts = [...HOSTILE_QUERIES, ...HOSTILE_TEXTS].filter((text) => !isLate || !isKnownLate(text))
+    expect(await accepted(texts, run)).toEqual([])
+  })
+})
+
+it('refuses every one in every place of another statement (SQ-2)', { timeout: 300_000 }, async () => {
+  const texts = HOSTILE_QUERIES.flatMap((query, n) =>
+    [PLACES[n % PLACES.length], PLACES[(n * 7 + 3) % PLACES.length]].map((place) => place?.(query) ?? query),
+  )
+  expect(await accepted(texts, ENTRANCES.execute)).toEqual([])
+})
+
+it('ends bombs in time, and goes on (SQ-7)', { timeout: 180_000 }, async () => {
+  for (const bomb of BOMBS) {
+    const startedAt = performance.now()
+    const code = await sql.run({ sql: bomb }).then(
+      () => 'answered',
+      (error: ServiceError) => error.code,
+    )
+    expect(['invalid_argument', 'resource_exhausted', 'deadline_exceeded', 'answered']).toContain(code)
+    expect([bomb.slice(0, 80), performance.now() - startedAt < 5 * TIMEOUT_MS]).toEqual([
+      bomb.slice(0, 80),
+      true,
+    ])
+  }
+  expect((await sql.run({ sql: 'select count() as n from Transfer' })).page.rows).toEqual([{ n: 1000 }])
+})
+
+const table = fc.constantFrom(
+  'Transfer',
+  '`odd name`',
+  'numbers(3)',
+  'system.one',
+  'system.tables',
+  'millrace_p912_v1.Transfer',
+  '`millrace_p912_v1`.`Transfer`',
+  'millrace_p911_v1_facts.event_Transfer',
+  `file('/etc/passwd', 'LineAsString', 'x String')`,
+  `merge('millrace_p912_v1', '.*')`,
+)
+const { query } = fc.letrec<{ query: string; source: string; expression: string }>((tie) => ({
+  source: fc.oneof(
+    { maxDepth: 3 },
+    table,
+    tie('query').map((inner) => `(${inner})`),
+  ),
+  expression: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('1', 'count()', `'system.tables'`, 'now()', '[1]'),
+    tie('query').map((inner) => `(select count() from (${inner}))`),
+    table.map((name) => `1 in ${name}`),
+  ),
+  query: fc.oneof(
+    { maxDepth: 3 },
+    fc.tuple(tie('expression'), tie('source')).map(([what, from]) => `select ${what} from ${from}`),
+    fc.tuple(tie('source'), tie('source')).map(([a, b]) => `select 1 from ${a} as a cross join ${b} as b`),
+    fc
+      .tuple(tie('query'), tie('query'))
+      .map(([a, b]) => `select 1 from (${a}) union all select 2 from (${b})`),
+    fc
+      .tuple(tie('query'), tie('source'))
+      .map(([a, b]) => `with q as (${a}) select count() from q, ${b} as b`),
+  ),
+}))
+
+it(
+  'lets no generated statement reach a table outside of the project (SQ-2)',
+  { timeout: 120_000 },
+  async () => {
+    const harmless = /^(?:(?!system\.one|system\.tables(?!')|millrace_p|file\(|merge\().)*$/s
+    await fc.assert(
+      fc.asyncProperty(query, async (text) => {
+        const outcome = await sql.run({ sql: text }).then(
+          () => 'answered',
+          (error: ServiceError) => error.code,
+        )
+        if (outcome === 'answered') expect(text).toMatch(harmless)
+        else expect(['invalid_argument', 'resource_exhausted', 'deadline_exceeded']).toContain(outcome)
+      }),
+      { numRuns: 150 },
+    )
+  },
+)
+
+it('has left everything as it was', async () => {
+  const { page } = await sql.run({ sql: 'select count() as n, sum(id) as s from Transfer' })
+  expect(page.rows).toEqual([{ n: 1000, s: 499_500 }])
+})
