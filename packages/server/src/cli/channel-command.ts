@@ -1,57 +1,153 @@
-import type { ChannelView } from '@millrace/contract'
+import type { AttemptResult, AttemptView, ChannelView } from '@millrace/contract'
 import { Command } from 'commander'
-import { ask, collect, withConnection, type ConnectionOptions } from './connection-options.ts'
+import { channelBody, withChannelOptions, type ChannelOptions } from './channel-options.ts'
+import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
 import { formatTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
-import { UsageError } from './usage-error.ts'
 
-interface CreateOptions extends ConnectionOptions {
-  readonly to: string
-  readonly header?: readonly string[]
-  readonly maxBatchMessages?: number
-}
+type Project = readonly [string, string]
 
-/** `millrace channel create|list`. */
+/** `millrace channel create|list|show|edit|pause|resume|test|rotate-secret|delete|attempts`. */
 export function channelCommand(): Command {
-  const command = new Command('channel').description('create and list webhook channels')
+  const command = new Command('channel').description('manage webhook channels and watch their delivery')
+  const sub = (name: string, description: string) =>
+    withConnection(
+      command
+        .command(name)
+        .argument('<project>', 'owner/name', splitProject)
+        .argument('<channel>', 'its name')
+        .description(description),
+    )
+
+  withChannelOptions(
+    sub('create', 'create a channel; its signing secret is printed once').requiredOption(
+      '--to <url>',
+      'address of the receiver',
+    ),
+  ).action(async (project: Project, name: string, options: ChannelOptions) => {
+    const body = { name, ...channelBody(options) }
+    printSecret(await ask<ChannelView>(options, 'POST', pathOf(project), body), options)
+  })
+
   withConnection(
     command
-      .command('create')
+      .command('list')
       .argument('<project>', 'owner/name', splitProject)
-      .argument('<channel>', 'the name that exporters are given')
-      .description('create a channel; its signing secret is printed once')
-      .requiredOption('--to <url>', 'address of the receiver')
-      .option('--header <name: value>', 'sent with every call; repeatable', collect)
-      .option('--max-batch-messages <number>', 'messages a call', parseCount),
-  ).action(async (project: readonly [string, string], name: string, options: CreateOptions) => {
-    const channel = await ask<ChannelView>(options, 'POST', `/webhook/channels/${projectSegments(project)}`, {
-      name,
-      url: options.to,
-      headers: Object.fromEntries((options.header ?? []).map(splitHeader)),
-      maxBatchMessages: options.maxBatchMessages,
-    })
-    if (options.json) printJson(channel)
-    else printLine(`${channel.secret}\nThe signing secret of channel ${name}: it is not shown again.`)
-  })
-  withConnection(
-    command.command('list').argument('<project>', 'owner/name', splitProject).description('list channels'),
-  ).action(async (project: readonly [string, string], options: ConnectionOptions) => {
-    const path = `/webhook/channels/${projectSegments(project)}`
-    const { channels } = await ask<{ channels: readonly ChannelView[] }>(options, 'GET', path)
+      .description('list channels with the state of their delivery'),
+  ).action(async (project: Project, options: ConnectionOptions) => {
+    const { channels } = await ask<{ channels: readonly ChannelView[] }>(options, 'GET', pathOf(project))
     if (options.json) printJson(channels)
-    else
-      printLine(
-        formatTable(['name', 'status', 'url', 'pendingMessages', 'oldestPendingAt', 'failures'], channels),
-      )
+    else printLine(formatTable(LIST_COLUMNS, channels))
   })
+
+  sub('show', 'show a channel: its settings, queue and next attempt').action(
+    async (project: Project, name: string, options: ConnectionOptions) => {
+      printChannel(await ask<ChannelView>(options, 'GET', pathOf(project, name)), options)
+    },
+  )
+
+  withChannelOptions(
+    sub('edit', 'change a channel; what is not given stays as it is').option('--to <url>', 'new address'),
+  ).action(async (project: Project, name: string, options: ChannelOptions) => {
+    const channel = await ask<ChannelView>(options, 'PATCH', pathOf(project, name), channelBody(options))
+    printChannel(channel, options)
+  })
+
+  for (const [verb, description] of [
+    ['pause', 'stop delivery; messages wait'],
+    ['resume', 'deliver again, now, also after an answer 410'],
+  ] as const) {
+    sub(verb, description).action(async (project: Project, name: string, options: ConnectionOptions) => {
+      const channel = await ask<ChannelView>(options, 'POST', `${pathOf(project, name)}/${verb}`)
+      if (options.json) printJson(channel)
+      else printLine(`Channel ${name} is ${channel.status}; ${channel.pendingMessages} messages wait.`)
+    })
+  }
+
+  sub('test', 'send a sample message now').action(
+    async (project: Project, name: string, options: ConnectionOptions) => {
+      const result = await ask<AttemptResult>(options, 'POST', `${pathOf(project, name)}/test`)
+      if (options.json) printJson(result)
+      else printLine(`${result.outcome} in ${result.durationMs} ms: ${result.reason}`)
+      if (result.outcome !== 'acknowledged') process.exitCode = 1
+    },
+  )
+
+  sub('rotate-secret', 'make a new signing secret; the one before signs as well for a while')
+    .option('--overlap-seconds <seconds>', 'how long; default a day', parseCount)
+    .action(
+      async (project: Project, name: string, options: ConnectionOptions & { overlapSeconds?: number }) => {
+        const { overlapSeconds } = options
+        const body = overlapSeconds === undefined ? {} : { overlapSeconds }
+        printSecret(await ask<ChannelView>(options, 'POST', `${pathOf(project, name)}/secret`, body), options)
+      },
+    )
+
+  sub('delete', 'delete a channel with everything that waits in it').action(
+    async (project: Project, name: string, options: ConnectionOptions) => {
+      const channel = await ask<ChannelView>(options, 'DELETE', pathOf(project, name))
+      if (options.json) printJson(channel)
+      else printLine(`Deleted channel ${name}; ${channel.pendingMessages} messages waited in it.`)
+    },
+  )
+
+  sub('attempts', 'list the calls to the receiver, newest first')
+    .option('--limit <number>', 'at most', parseCount)
+    .option('--outcome <outcome>', 'acknowledged, refused, timed_out, unreachable or failed')
+    .option('--status <status>', 'answers with this status', parseCount)
+    .option('--from <instant>', 'started then or later')
+    .option('--until <instant>', 'started before')
+    .option('--before <id>', 'continue behind this id')
+    .action(async (project: Project, name: string, options: ConnectionOptions & AttemptOptions) => {
+      const { limit, outcome, status, from, until, before } = options
+      const filters = { limit, outcome, status, from, until, before }
+      const query = new URLSearchParams()
+      for (const [key, value] of Object.entries(filters)) {
+        if (value !== undefined) query.set(key, String(value))
+      }
+      const path = `${pathOf(project, name)}/attempts?${query.toString()}`
+      const { attempts } = await ask<{ attempts: readonly AttemptView[] }>(options, 'GET', path)
+      if (options.json) printJson(attempts)
+      else printLine(formatTable(ATTEMPT_COLUMNS, attempts))
+    })
   return command
 }
 
-function splitHeader(text: string): readonly [string, string] {
-  const [, name, value] = /^([^:\s]+):\s*(.*)$/s.exec(text) ?? []
-  if (name === undefined || value === undefined) {
-    throw new UsageError(`--header is written "name: value", not "${text}"`)
+interface AttemptOptions {
+  readonly limit?: number
+  readonly outcome?: string
+  readonly status?: number
+  readonly from?: string
+  readonly until?: string
+  readonly before?: string
+}
+
+const LIST_COLUMNS = [
+  'name',
+  'status',
+  'url',
+  'pendingMessages',
+  'oldestPendingAt',
+  'successRate',
+  'failures',
+].concat(['nextAttemptAt', 'lastError'])
+const ATTEMPT_COLUMNS = ['id', 'startedAt', 'durationMs', 'outcome', 'status', 'messages', 'bytes', 'reason']
+
+function pathOf(project: Project, channel?: string): string {
+  const base = `/webhook/channels/${projectSegments(project)}`
+  return channel === undefined ? base : `${base}/${encodeURIComponent(channel)}`
+}
+
+function printSecret(channel: ChannelView, options: ConnectionOptions): void {
+  if (options.json) printJson(channel)
+  else printLine(`${channel.secret}\nThe signing secret of channel ${channel.name}: it is not shown again.`)
+}
+
+function printChannel(channel: ChannelView, options: ConnectionOptions): void {
+  if (options.json) printJson(channel)
+  else {
+    const rows = Object.entries(channel).map(([setting, value]) => ({ setting, value }))
+    printLine(formatTable(['setting', 'value'], rows))
   }
-  return [name, value]
 }

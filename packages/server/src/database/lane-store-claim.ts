@@ -12,7 +12,7 @@ import type { ControlSchema } from './schema.ts'
  */
 export async function claimReady(
   db: ControlDatabase,
-  { owner, nowMs, leaseMs, hostLimit }: ClaimRequest,
+  { owner, nowMs, leaseMs, hostLimit, exceptLaneIds }: ClaimRequest,
   failures: '=' | '>',
   limit: number,
   busyHosts: ReadonlyMap<string, number>,
@@ -35,6 +35,7 @@ export async function claimReady(
         .as('place'),
     ])
     .where((eb) => isReady(eb, failures, nowMs))
+    .$if(exceptLaneIds.length > 0, (query) => query.where('id', 'not in', exceptLaneIds))
     .$if(full.length > 0, (query) => query.where('host', 'not in', full))
   const rows = await db
     .with('standing', () => standings)
@@ -68,6 +69,9 @@ export async function claimReady(
   return rows.map((row) => fromRow(row, owner, nowMs))
 }
 
+/** A wait that is longer than its cap by this much was not meant. */
+const CLOCK_SLACK_MS = 60_000
+
 type Lanes = ExpressionBuilder<ControlSchema, 'webhook_lane'>
 
 /** Nobody holds the lane, and nothing keeps it from sending. */
@@ -76,7 +80,11 @@ function isFree(eb: Lanes, nowMs: number) {
     eb('url', 'is not', null),
     eb('is_paused', '=', 0),
     eb('disabled_reason', 'is', null),
-    eb('next_attempt_at', '<=', nowMs),
+    eb.or([
+      eb('next_attempt_at', '<=', nowMs),
+      // Longer than any wait: the clock was set back since.
+      eb('next_attempt_at', '>', eb(eb.val(nowMs + CLOCK_SLACK_MS), '+', eb.ref('backoff_cap_ms'))),
+    ]),
     eb('lease_until_at', '<=', nowMs),
   ])
 }

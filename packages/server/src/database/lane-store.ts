@@ -27,6 +27,14 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
 
     settle: (claim, settlement) => db.transaction().execute((tx) => settleLane(tx, claim, settlement)),
 
+    async releaseAll() {
+      await db
+        .updateTable('webhook_lane')
+        .set((eb) => ({ owner: null, lease_until_at: 0, epoch: eb('epoch', '+', 1) }))
+        .where('lease_until_at', '>', 0)
+        .execute()
+    },
+
     async release(claim, { cursorSeq, servedAt }) {
       await claimedLane(db, claim)
         .set({ owner: null, lease_until_at: 0, cursor_seq: cursorSeq, served_at: servedAt })

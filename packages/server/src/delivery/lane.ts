@@ -81,6 +81,8 @@ export interface ClaimRequest {
   /** Requests that one host may have under way from here, and how many each has (DL-9). */
   readonly hostLimit: number
   readonly busyHosts: ReadonlyMap<string, number>
+  /** Lanes that the claimer is serving: not again, whatever the clock did to their leases. */
+  readonly exceptLaneIds: readonly number[]
 }
 
 /**
@@ -103,5 +105,7 @@ export interface LaneStore {
   ): Promise<Batch | null>
   /** False when the claim did not stand any more. */
   settle(claim: LaneClaim, settlement: Settlement): Promise<boolean>
+  /** Ends every lease; only for an instance that shares the lanes with no other, when it starts. */
+  releaseAll(): Promise<void>
   release(claim: LaneClaim, state: { readonly cursorSeq: number; readonly servedAt: number }): Promise<void>
 }

@@ -23,6 +23,10 @@ export interface DeliveryWorkerOptions {
   /** Of these, to one host (DL-9). */
   readonly hostConcurrency: number
   readonly log: Logger
+  /** No other worker can reach the lanes: leases that are left were left by a dead one, and end at the start. */
+  readonly isSole: boolean
+  /** Awaited before each claim, for a clock that has to be read from elsewhere. */
+  syncClock?(): Promise<void>
 }
 
 const SWEEP_MS = 1000
@@ -32,7 +36,7 @@ const FAILING_SHARE = 0.2
 /** One sweep a second and one after each wake-up claims as many lanes as there are free places (DL-3, DL-9). */
 export function createDeliveryWorker(
   dependencies: DeliverDependencies,
-  { owner, concurrency, hostConcurrency, log }: DeliveryWorkerOptions,
+  { owner, concurrency, hostConcurrency, log, isSole, syncClock }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const stopping = new AbortController()
   const logged = withLog({ ...dependencies, onAttempt: scheduleAfterWait }, log)
@@ -41,6 +45,7 @@ export function createDeliveryWorker(
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> | null = null
   let isSweepDue = false
+  let areLeasesStale = isSole
   let wakeUps = 0
   /** True when the last sweep took as many lanes as there were places, at all or for a host. */
   let mayMoreBeReady = false
@@ -82,6 +87,11 @@ export function createDeliveryWorker(
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
     const failingLimit = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
     const busyHosts = countHosts(running.keys())
+    await syncClock?.()
+    if (areLeasesStale) {
+      await dependencies.lanes.releaseAll()
+      areLeasesStale = false
+    }
     const claimedAt = dependencies.clock.monotonic()
     const lanes = await dependencies.lanes.claim({
       owner,
@@ -91,6 +101,7 @@ export function createDeliveryWorker(
       failingLimit,
       hostLimit: hostConcurrency,
       busyHosts,
+      exceptLaneIds: [...running.keys()].map(({ claim }) => claim.laneId),
     })
     mayMoreBeReady = lanes.length >= limit || isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))

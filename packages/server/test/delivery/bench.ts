@@ -80,6 +80,7 @@ export function claimRequest(owner: string, nowMs: number, parts: Partial<ClaimR
     failingLimit: 100,
     hostLimit: 1000,
     busyHosts: new Map(),
+    exceptLaneIds: [],
     ...parts,
   }
 }

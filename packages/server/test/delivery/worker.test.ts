@@ -14,7 +14,7 @@ import { createWebhookEndpoint } from '../../src/webhooks/endpoint.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { createBench, exported, PROJECT_ID, type Bench, type Received } from './bench.ts'
 
-const WORKER = fileURLToPath(new URL('worker-process.ts', import.meta.url))
+const WORKER = fileURLToPath(new URL('chaos/worker-process.ts', import.meta.url))
 
 describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
   let database: TestDatabase
@@ -77,7 +77,7 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
         leaseMs: 15_000,
         timeoutMs,
       },
-      { owner: 'in process', concurrency, hostConcurrency: concurrency, log: silentLogger },
+      { owner: 'in process', concurrency, hostConcurrency: concurrency, isSole: false, log: silentLogger },
     )
     closing.push(async () => {
       await worker.stop()

@@ -1,0 +1,76 @@
+/**
+ * `npm run soak [-- --kills 200 --seed 1 --database sqlite|postgres]`: delivery while its processes are killed, its
+ * connections broken, its clocks set and its receiver misbehaves, on both databases unless one is named. Ends with 1 if
+ * anything was lost, stale or different.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../../../src/database/database.ts'
+import { administer, databaseUrl } from '../../support/postgres-global-setup.ts'
+import { startPostgres } from '../../support/postgres-server.ts'
+import { breakConnections } from './break-connections.ts'
+import { createRandom } from './create-random.ts'
+import { runChaos, type ChaosReport } from './run-chaos.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(randomBytes(4).readUInt32LE()) },
+    database: { type: 'string' },
+  },
+})
+const kills = Number(values.kills)
+const seed = Number(values.seed)
+const progress = (text: string) => process.stderr.write(`\r${text}   `)
+
+async function onSqlite(): Promise<ChaosReport> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
+  const location = join(directory, 'control.sqlite')
+  const database = { ...(await openDatabase(location)), location }
+  try {
+    const random = createRandom(seed)
+    return await runChaos({ database, kills, workers: 1, breakConnections: null, random, progress })
+  } finally {
+    await database.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function onPostgres(): Promise<ChaosReport> {
+  const server = await startPostgres()
+  try {
+    await administer(server.url, 'create database soak')
+    const location = databaseUrl(server.url, 'soak')
+    const database = { ...(await openDatabase(location)), location }
+    const random = createRandom(seed)
+    try {
+      return await runChaos({
+        database,
+        kills,
+        workers: 3,
+        breakConnections: () => breakConnections(database.db),
+        random,
+        progress,
+      })
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+for (const [name, run] of Object.entries({ sqlite: onSqlite, postgres: onPostgres })) {
+  if (values.database !== undefined && values.database !== name) continue
+  const startedAt = performance.now()
+  const report = await run()
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  const isGood = [report.faults, report.lost, report.different].every((list) => list.length === 0)
+  if (!isGood) process.exitCode = 1
+  const title = `${name}, seed ${seed}, ${seconds} s: ${isGood ? 'nothing lost, nothing stale' : 'FAILED'}`
+  process.stdout.write(`\n${title}\n${JSON.stringify(report, null, 2)}\n`)
+}
