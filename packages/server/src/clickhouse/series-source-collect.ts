@@ -12,7 +12,8 @@ export interface CellTable {
   find(high: number, low: number): number
   setHistory(row: number, numbers: Float64Array, at: number): void
   setCell(row: number, cell: number, count: number, numbers: Float64Array, at: number): void
-  series(): readonly SeriesCells[]
+  /** The series, each made when it is asked for. */
+  series(): Generator<SeriesCells>
 }
 
 /** What the cells of a table are made for. */
@@ -50,8 +51,8 @@ export function createCellTable(
         if (target) target[place] = numbers[at + column] ?? Number.NaN
       }
     },
-    series: () =>
-      found.map(({ labels }, row): SeriesCells => {
+    *series() {
+      for (const [row, { labels }] of found.entries()) {
         const [first, end] = [row * cells, (row + 1) * cells]
         const begun = before[row] ?? Number.NaN
         const series: SeriesCells = {
@@ -66,9 +67,9 @@ export function createCellTable(
           samples: needsSamples ? samples.slice(first, end) : [],
         }
         if (needsTotals) addTotals(series)
-        if (needsSamples && type === 'counter') return raised(series)
-        return series
-      }),
+        yield needsSamples && type === 'counter' ? raised(series) : series
+      }
+    },
   }
 }
 

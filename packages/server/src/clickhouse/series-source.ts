@@ -11,7 +11,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine, StatementOptions } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
 import { cellExpression } from './series-source-cell.ts'
-import { createCellTable, SAMPLES_COLUMNS, TOTALS } from './series-source-collect.ts'
+import { createCellTable, type CellTable, SAMPLES_COLUMNS, TOTALS } from './series-source-collect.ts'
 import { findSeries, type SeriesRow } from './series-source-find.ts'
 import { readRows } from './series-source-rows.ts'
 import { HISTORY_KEY, rowWidth, scanSql } from './series-source-scan.ts'
@@ -42,14 +42,15 @@ export function createSeriesSource(
         signal,
       }
       const found = await findSeries(engine, plan, options)
-      const series: SeriesCells[] = []
+      const tables: CellTable[] = []
       for (const type of ['counter', 'gauge'] as const) {
         const matching = found.filter((row) => row.type === type && row.matches)
         if (matching.length === 0) continue
         const isWhole = matching.length === found.length
-        series.push(...(await scan(engine, plan, type, matching, isWhole, limits, options)))
+        const table = await scan(engine, plan, type, matching, isWhole, limits, options)
+        if (table) tables.push(table)
       }
-      return { isKnownMetric: found.length > 0, series } satisfies SeriesReading
+      return { isKnownMetric: found.length > 0, series: allSeries(tables) } satisfies SeriesReading
     },
   }
 }
@@ -62,7 +63,7 @@ async function scan(
   isWhole: boolean,
   limits: SeriesSourceLimits,
   options: StatementOptions,
-): Promise<readonly SeriesCells[]> {
+): Promise<CellTable | null> {
   const { statistics, needsHistory, needsSamples } = plan.needs[type]
   const needsTotals = type === 'counter' && statistics.some((statistic) => TOTALS.includes(statistic))
   const columns: readonly CellStatistic[] = needsSamples
@@ -76,7 +77,7 @@ async function scan(
   const { usesHours } = limits
   const task = { type, seriesIds, edges, cell, columns, needsHistory, needsSamples, usesHours }
   const { sql } = scanSql(task)
-  if (sql === '') return []
+  if (sql === '') return null
   const table = createCellTable(matching, type, columns, cells, { needsSamples, needsTotals })
   const stream = await engine.stream(sql, 'RowBinary', { ...options, parameters: { metric: plan.metric } })
   await readRows(stream, rowWidth(task), (high, low, key, count, numbers, at) => {
@@ -85,7 +86,11 @@ async function scan(
     if (key === HISTORY_KEY) table.setHistory(row, numbers, at)
     else table.setCell(row, cell.cellOf(key), count, numbers, at)
   })
-  return table.series()
+  return table
+}
+
+function* allSeries(tables: readonly CellTable[]): Generator<SeriesCells> {
+  for (const table of tables) yield* table.series()
 }
 
 /** Refuses what would not fit into memory before anything is read, and says what would. */

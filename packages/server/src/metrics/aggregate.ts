@@ -1,6 +1,7 @@
 import { invalidArgument } from '../platform/errors.ts'
 import type { GridSeries } from './grid-series.ts'
 import { point } from './grid-series.ts'
+import type { Pace } from './pace.ts'
 import { labelKey, pickLabels } from './labels.ts'
 
 /** Running aggregates of the values that series have at one grid point. */
@@ -46,21 +47,34 @@ function isAggregateOp(op: string): op is AggregateOp {
 }
 
 /** Aggregates the values that the series have at each grid point; a point is missing where all of a group's are. */
-export function aggregate(series: readonly GridSeries[], { op, grouping }: Aggregate): GridSeries[] {
+export async function aggregate(
+  series: readonly GridSeries[],
+  { op, grouping }: Aggregate,
+  pace: Pace,
+): Promise<GridSeries[]> {
   const groups = new Map<string, GridSeries[]>()
   for (const member of series) {
     const key = labelKey(pickLabels(member.labels, grouping))
     const group = groups.get(key)
     if (group) group.push(member)
     else groups.set(key, [member])
+    await pace.turn()
   }
-  return Array.from(groups.values(), (members) => ({
-    labels: pickLabels(members[0]?.labels ?? {}, grouping),
-    values: combine(members, OPERATIONS[op]),
-  }))
+  const aggregated: GridSeries[] = []
+  for (const members of groups.values()) {
+    aggregated.push({
+      labels: pickLabels(members[0]?.labels ?? {}, grouping),
+      values: await combine(members, OPERATIONS[op], pace),
+    })
+  }
+  return aggregated
 }
 
-function combine(members: readonly GridSeries[], operation: Operation): Float64Array {
+async function combine(
+  members: readonly GridSeries[],
+  operation: Operation,
+  pace: Pace,
+): Promise<Float64Array> {
   const length = members[0]?.values.length ?? 0
   const totals = new Float64Array(length).fill(operation.start)
   const counts = new Float64Array(length)
@@ -71,6 +85,7 @@ function combine(members: readonly GridSeries[], operation: Operation): Float64A
       totals[i] = operation.add(totals[i] ?? 0, value)
       counts[i] = (counts[i] ?? 0) + 1
     }
+    await pace.turn()
   }
   return totals.map((total, i) => (counts[i] ? point(operation.finish(total, counts[i] ?? 0)) : Number.NaN))
 }

@@ -3,6 +3,7 @@ import type { FunctionCall } from './functions.ts'
 import { FUNCTIONS } from './functions.ts'
 import type { GridSeries } from './grid-series.ts'
 import { hasPoints, point } from './grid-series.ts'
+import type { Pace } from './pace.ts'
 import type { Period } from './period.ts'
 import { addPeriod } from './period.ts'
 import type { SeriesCells } from './series-source.ts'
@@ -19,6 +20,7 @@ export function reduceWindows(
   name: ReducerName,
   quantile: number | null = null,
 ): Float64Array {
+  if (name === 'carried') return carryForward(series, ranges)
   const reducer: WindowReducer = WINDOW_REDUCERS[name]
   const cells = indexCells(series)
   return ranges.seconds.map((seconds, i) =>
@@ -33,73 +35,108 @@ export function reduceWindows(
   )
 }
 
+/** The last value before the end of each window; the plain case that most queries are, without an index. */
+function carryForward({ before, count, statistics }: SeriesCells, { end }: CellRanges): Float64Array {
+  const { last } = statistics
+  const values = new Float64Array(count.length + 1)
+  let value = point(before ?? Number.NaN)
+  values[0] = value
+  for (let cell = 0; cell < count.length; cell += 1) {
+    if (count[cell]) value = point(last?.[cell] ?? Number.NaN)
+    values[cell + 1] = value
+  }
+  // Plain loops: Float64Array.from with a function takes ten times as long.
+  const carried = new Float64Array(end.length)
+  for (let i = 0; i < end.length; i += 1) carried[i] = values[end[i] ?? 0] ?? Number.NaN
+  return carried
+}
+
 /** Applies functions one after the other, each taking the grid values of the one before as its samples (FN-7). */
-export function applyFunctions(
+export async function applyFunctions(
   series: readonly GridSeries[],
   calls: readonly FunctionCall[],
   grid: Grid,
-): readonly GridSeries[] {
-  return calls.reduce((series, call) => applyFunction(series, call, grid), series).filter(hasPoints)
+  pace: Pace,
+): Promise<readonly GridSeries[]> {
+  let applied = series
+  for (const call of calls) applied = await applyFunction(applied, call, grid, pace)
+  return calls.length === 0 ? series : applied.filter(hasPoints)
 }
 
-function applyFunction(series: readonly GridSeries[], call: FunctionCall, grid: Grid): readonly GridSeries[] {
+async function applyFunction(
+  series: readonly GridSeries[],
+  call: FunctionCall,
+  grid: Grid,
+  pace: Pace,
+): Promise<readonly GridSeries[]> {
   const { operation } = FUNCTIONS[call.name]
-  const argument = call.argument
+  if (operation.kind === 'rank') {
+    return keepRanked(
+      series,
+      operation.order,
+      typeof call.argument === 'number' ? call.argument : 1,
+      grid,
+      pace,
+    )
+  }
+  const apply = seriesFunction(call, grid)
+  const applied: GridSeries[] = []
+  for (const { labels, values } of series) {
+    applied.push({ labels, values: apply(values) })
+    await pace.turn()
+  }
+  return applied
+}
+
+/** What a function makes of the values of one series. */
+function seriesFunction(call: FunctionCall, grid: Grid): (values: Float64Array) => Float64Array {
+  const { operation } = FUNCTIONS[call.name]
+  const { argument } = call
   switch (operation.kind) {
     case 'map': {
       const number = typeof argument === 'number' ? argument : Number.NaN
-      return series.map(({ labels, values }) => ({
-        labels,
-        // Functions such as max(value, NaN) must not see what is no point.
-        values: values.map((value) => (Number.isNaN(value) ? value : point(operation.apply(value, number)))),
-      }))
+      // Functions such as max(value, NaN) must not see what is no point.
+      return (values) =>
+        values.map((value) => (Number.isNaN(value) ? value : point(operation.apply(value, number))))
     }
     case 'calendar': {
       const read = grid.points.map((seconds) => {
         const local = new Date((seconds + grid.zone.offsetSecondsAt(seconds)) * 1000)
         return operation.read(local, seconds)
       })
-      return series.map(({ labels, values }) => ({
-        labels,
-        values: values.map((value, i) => (Number.isNaN(value) ? value : (read[i] ?? Number.NaN))),
-      }))
+      return (values) => values.map((value, i) => (Number.isNaN(value) ? value : (read[i] ?? Number.NaN)))
     }
     case 'window': {
       const windows = windowsOf({ kind: operation.window, period: periodOf(argument) }, grid)
-      return reduceGridValues(series, windows, operation.reducer, grid, call.quantile)
+      return gridReduction(windows, operation.reducer, grid, call.quantile)
     }
-    case 'shift':
-      return reduceGridValues(
-        series,
-        shiftedWindows(periodOf(argument), operation.direction, grid),
-        'carried',
-        grid,
-      )
+    case 'shift': {
+      const windows = shiftedWindows(periodOf(argument), operation.direction, grid)
+      return gridReduction(windows, 'carried', grid, null)
+    }
     case 'rank':
-      return keepRanked(series, operation.order, typeof argument === 'number' ? argument : 1, grid)
+      throw new Error('A rank is one among others')
   }
 }
 
 /** Takes each point of a grid series as one sample at its time. */
-function reduceGridValues(
-  series: readonly GridSeries[],
+function gridReduction(
   windows: Windows,
   reducer: ReducerName,
   grid: Grid,
-  quantile: number | null = null,
-): GridSeries[] {
+  quantile: number | null,
+): (values: Float64Array) => Float64Array {
   const none = new Float64Array(grid.points.length)
   const unknown = none.map(() => Number.NaN)
   const times = grid.points.map((seconds) => seconds * 1_000_000)
   const ranges = cellRanges(windows, times)
-  return series.map(({ labels, values }) => {
-    const count = values.map((value) => (Number.isNaN(value) ? 0 : 1))
+  return (values) => {
     const cells: SeriesCells = {
-      labels,
+      labels: {},
       type: 'gauge',
       before: null,
       beforeAt: null,
-      count,
+      count: values.map((value) => (Number.isNaN(value) ? 0 : 1)),
       statistics: {
         sum: values,
         min: values,
@@ -114,8 +151,8 @@ function reduceGridValues(
       },
       samples: Array.from(values, (value) => (Number.isNaN(value) ? undefined : [value])),
     }
-    return { labels, values: reduceWindows(cells, ranges, reducer, quantile) }
-  })
+    return reduceWindows(cells, ranges, reducer, quantile)
+  }
 }
 
 /** Windows of everything up to the time that lies `direction` × `period` from each grid point (FN-5). */
@@ -129,26 +166,53 @@ export function shiftedWindows(period: Period, direction: 1 | -1, grid: Grid): W
 }
 
 /** Keeps every series that is among the `k` largest or smallest at some grid point (FN-6); equal values rank alike. */
-function keepRanked(
+async function keepRanked(
   series: readonly GridSeries[],
   order: 'largest' | 'smallest',
   k: number,
   grid: Grid,
-): readonly GridSeries[] {
+  pace: Pace,
+): Promise<readonly GridSeries[]> {
   const sign = order === 'largest' ? -1 : 1
-  const kept = new Set<GridSeries>()
-  for (let i = 0; i < grid.points.length && kept.size < series.length; i += 1) {
-    const ranked = series
-      .map((series) => sign * (series.values[i] ?? Number.NaN))
-      .filter((value) => !Number.isNaN(value))
-      .toSorted((a, b) => a - b)
-    const bound = ranked[Math.min(k, ranked.length) - 1]
-    if (bound === undefined) continue
-    for (const candidate of series) {
-      if (sign * (candidate.values[i] ?? Number.NaN) <= bound) kept.add(candidate)
+  const isKept = new Uint8Array(series.length)
+  const columns = Array.from({ length: BLOCK }, () => new Float64Array(series.length))
+  for (let first = 0; first < grid.points.length; first += BLOCK) {
+    const width = Math.min(BLOCK, grid.points.length - first)
+    for (const [index, { values }] of series.entries()) {
+      for (let at = 0; at < width; at += 1) {
+        const column = columns[at]
+        if (column) column[index] = sign * (values[first + at] ?? Number.NaN)
+      }
+      if (index % BLOCK === 0) await pace.turn()
+    }
+    for (const column of columns.slice(0, width)) {
+      const present = column.filter((value) => !Number.isNaN(value))
+      if (present.length === 0) continue
+      const bound = kthSmallest(present, Math.min(k, present.length))
+      for (let index = 0; index < column.length; index += 1) {
+        if ((column[index] ?? Infinity) <= bound) isKept[index] = 1
+      }
+      await pace.turn()
     }
   }
-  return series.filter((candidate) => kept.has(candidate))
+  return series.filter((_, index) => isKept[index])
+}
+
+/** Grid points ranked in one pass over all series: reading a series costs more than ranking it. */
+const BLOCK = 32
+/** Ranks below this are found by keeping the best so far, which is one pass. */
+const FEW = 32
+
+function kthSmallest(values: Float64Array, k: number): number {
+  if (k > FEW) return values.toSorted()[k - 1] ?? Number.NaN
+  const best = new Float64Array(k).fill(Infinity)
+  for (const value of values) {
+    if (value >= (best[k - 1] ?? Infinity)) continue
+    let place = k - 1
+    for (; place > 0 && (best[place - 1] ?? 0) > value; place -= 1) best[place] = best[place - 1] ?? 0
+    best[place] = value
+  }
+  return best[k - 1] ?? Number.NaN
 }
 
 /** The period that the definition of a function promises. */

@@ -1,13 +1,15 @@
 import type { EventQuery } from '@millrace/contract'
+import type { Clock } from '../platform/clock.ts'
 import { applyFunctions } from './apply-functions.ts'
 import type { EvaluatedQuery, EvaluationScope } from './evaluate-query.ts'
 import type { EventSource } from './event-source.ts'
 import { hasPoints } from './grid-series.ts'
+import { createPace } from './pace.ts'
 import { planEventQuery, type Accumulation } from './plan-event-query.ts'
 
 /** Plans, reads and evaluates one query of events. */
 export async function evaluateEventQuery(
-  source: EventSource,
+  { events: source, clock }: { readonly events: EventSource; readonly clock: Clock },
   query: EventQuery,
   field: string,
   { projectId, version, grid, signal }: EvaluationScope,
@@ -19,7 +21,7 @@ export async function evaluateEventQuery(
     values: accumulate(values, plan.accumulation),
   }))
   return {
-    series: applyFunctions(series.filter(hasPoints), plan.functions, grid),
+    series: await applyFunctions(series.filter(hasPoints), plan.functions, grid, createPace(clock, signal)),
     warnings: reading.isKnownLog ? [] : [`event log ${JSON.stringify(plan.read.name)} does not exist`],
   }
 }

@@ -2,6 +2,7 @@ import { aggregate, type AggregateOp } from './aggregate.ts'
 import type { BinaryOperator, CollapsingFunction, Formula, PointFunction } from './formula-syntax.ts'
 import type { GridSeries } from './grid-series.ts'
 import { hasPoints, point } from './grid-series.ts'
+import type { Pace } from './pace.ts'
 import { matchSeries } from './match-series.ts'
 
 /** A part of a formula evaluated: a number, which matches every series, or series. */
@@ -49,60 +50,72 @@ const COLLAPSES = {
  * Evaluates a formula over series on a grid of `length` points (FO-1 to FO-3). `resolve` gives the series of an id.
  * A formula without series is one series without labels.
  */
-export function evaluateFormula(
+export async function evaluateFormula(
   formula: Formula,
   resolve: (id: string) => readonly GridSeries[],
   length: number,
-): readonly GridSeries[] {
+  pace: Pace,
+): Promise<readonly GridSeries[]> {
   const constant = (value: number): GridSeries => ({
     labels: {},
     values: new Float64Array(length).fill(point(value)),
   })
   const toSeries = (operand: Operand) => (typeof operand === 'number' ? [constant(operand)] : operand)
 
-  function evaluate(node: Formula): Operand {
+  async function evaluate(node: Formula): Promise<Operand> {
     switch (node.kind) {
       case 'number':
         return node.value
       case 'reference':
         return resolve(node.id)
       case 'negation':
-        return map(evaluate(node.operand), (value) => -value)
+        return map(await evaluate(node.operand), (value) => -value, pace)
       case 'operation':
-        return combine(evaluate(node.left), evaluate(node.right), OPERATORS[node.operator])
+        return combine(await evaluate(node.left), await evaluate(node.right), OPERATORS[node.operator])
       case 'point':
-        return map(evaluate(node.argument), POINTWISE[node.name])
+        return map(await evaluate(node.argument), POINTWISE[node.name], pace)
       case 'collapse':
-        return collapse(node.name, node.arguments.map(evaluate))
+        return collapse(node.name, await Promise.all(node.arguments.map(evaluate)))
     }
   }
 
-  function combine(left: Operand, right: Operand, operate: Combine): Operand {
+  async function combine(left: Operand, right: Operand, operate: Combine): Promise<Operand> {
     if (typeof left === 'number') {
       return typeof right === 'number'
         ? point(operate(left, right))
-        : map(right, (value) => operate(left, value))
+        : map(right, (value) => operate(left, value), pace)
     }
-    if (typeof right === 'number') return map(left, (value) => operate(value, right))
-    return matchSeries(left, right).map((pair) => ({
-      labels: pair.labels,
-      values: Float64Array.from({ length }, (_, i) =>
-        point(operate(pair.left?.values[i] ?? Number.NaN, pair.right?.values[i] ?? Number.NaN)),
-      ),
-    }))
+    if (typeof right === 'number') return map(left, (value) => operate(value, right), pace)
+    const combined: GridSeries[] = []
+    for (const pair of matchSeries(left, right)) {
+      combined.push({
+        labels: pair.labels,
+        values: Float64Array.from({ length }, (_, i) =>
+          point(operate(pair.left?.values[i] ?? Number.NaN, pair.right?.values[i] ?? Number.NaN)),
+        ),
+      })
+      await pace.turn()
+    }
+    return combined
   }
 
-  function collapse(name: CollapsingFunction, operands: readonly Operand[]): Operand {
+  async function fold(operate: Combine, of: readonly Operand[]): Promise<Operand> {
+    let [folded, ...others] = of
+    for (const operand of others) folded = await combine(folded ?? [], operand, operate)
+    return folded ?? []
+  }
+
+  async function collapse(name: CollapsingFunction, operands: readonly Operand[]): Promise<Operand> {
     const [first, ...others] = operands
     if (first === undefined) return []
-    if (others.length === 0) return aggregate(toSeries(first), { op: COLLAPSES[name], grouping: [] })
-    const fold = (operate: Combine, of: readonly Operand[]) => of.reduce((a, b) => combine(a, b, operate))
+    if (others.length === 0) return aggregate(toSeries(first), { op: COLLAPSES[name], grouping: [] }, pace)
     const sum = () => fold(OPERATORS['+'], operands)
-    const count = () =>
-      fold(
-        OPERATORS['+'],
-        operands.map((operand) => map(operand, (value) => (isMissing(value) ? Number.NaN : 1))),
+    const count = async () => {
+      const present = operands.map((operand) =>
+        map(operand, (value) => (isMissing(value) ? Number.NaN : 1), pace),
       )
+      return fold(OPERATORS['+'], await Promise.all(present))
+    }
     switch (name) {
       case 'min':
         return fold(least, operands)
@@ -113,17 +126,19 @@ export function evaluateFormula(
       case 'count':
         return count()
       case 'avg':
-        return combine(sum(), count(), OPERATORS['/'])
+        return combine(await sum(), await count(), OPERATORS['/'])
     }
   }
 
-  return toSeries(evaluate(formula)).filter(hasPoints)
+  return toSeries(await evaluate(formula)).filter(hasPoints)
 }
 
-function map(operand: Operand, apply: (value: number) => number): Operand {
+async function map(operand: Operand, apply: (value: number) => number, pace: Pace): Promise<Operand> {
   if (typeof operand === 'number') return point(apply(operand))
-  return operand.map(({ labels, values }) => ({
-    labels,
-    values: values.map((value) => point(apply(value))),
-  }))
+  const mapped: GridSeries[] = []
+  for (const { labels, values } of operand) {
+    mapped.push({ labels, values: values.map((value) => point(apply(value))) })
+    await pace.turn()
+  }
+  return mapped
 }

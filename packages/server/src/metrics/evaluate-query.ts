@@ -1,12 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import type { MetricQuery } from '@millrace/contract'
 import type { Clock } from '../platform/clock.ts'
-import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
 import { applyFunctions, reduceWindows } from './apply-functions.ts'
 import { hasPoints, type GridSeries } from './grid-series.ts'
+import { createPace } from './pace.ts'
 import { planQuery, type QueryPlan } from './plan-query.ts'
-import type { SeriesReading, SeriesSource } from './series-source.ts'
+import type { SeriesSource } from './series-source.ts'
 import type { Grid } from './time-range.ts'
 
 export interface EvaluationDependencies {
@@ -28,9 +27,6 @@ export interface EvaluatedQuery {
   readonly warnings: readonly string[]
 }
 
-/** How long evaluating may hold the event loop. */
-const SLICE_MS = 20
-
 /** Plans, reads and evaluates one query: select series → functions in order → aggregate (MQ-1). */
 export async function evaluateQuery(
   { source, clock }: EvaluationDependencies,
@@ -41,29 +37,31 @@ export async function evaluateQuery(
   const plan = planQuery(query, field, grid)
   const reading = await source.read({ projectId, version, ...plan.read }, signal)
   const evaluated: GridSeries[] = []
-  let pausedAt = clock.monotonic()
+  const pace = createPace(clock, signal)
+  let hasCounters = false
   for (const cells of reading.series) {
     const series = {
       labels: cells.labels,
       values: reduceWindows(cells, plan.ranges, plan.reducer, plan.quantile),
     }
     if (hasPoints(series)) evaluated.push(series)
-    if (clock.monotonic() - pausedAt > SLICE_MS) {
-      await setImmediate()
-      if (signal.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
-      pausedAt = clock.monotonic()
-    }
+    hasCounters ||= cells.type === 'counter'
+    await pace.turn()
   }
-  const series = applyFunctions(evaluated, plan.functions, grid)
+  const series = await applyFunctions(evaluated, plan.functions, grid, pace)
   return {
-    series: plan.aggregate ? aggregate(series, plan.aggregate).filter(hasPoints) : series,
-    warnings: warningsOf(plan, reading),
+    series: plan.aggregate ? (await aggregate(series, plan.aggregate, pace)).filter(hasPoints) : series,
+    warnings: warningsOf(plan, reading.isKnownMetric, hasCounters),
   }
 }
 
-function warningsOf({ read: { metric }, addsSamples }: QueryPlan, reading: SeriesReading): string[] {
-  if (!reading.isKnownMetric) return [`metric ${JSON.stringify(metric)} does not exist`]
-  if (addsSamples === null || !reading.series.some(({ type }) => type === 'counter')) return []
+function warningsOf(
+  { read: { metric }, addsSamples }: QueryPlan,
+  isKnownMetric: boolean,
+  hasCounters: boolean,
+): string[] {
+  if (!isKnownMetric) return [`metric ${JSON.stringify(metric)} does not exist`]
+  if (addsSamples === null || !hasCounters) return []
   const instead = addsSamples === 'rollup_sum' ? 'rollup_delta' : 'delta_over_time, or rollup_delta,'
   return [
     `${addsSamples} of the counter ${JSON.stringify(metric)} adds up running totals; ${instead} gives what was added in the window`,

@@ -1,6 +1,7 @@
 import type { GridSeries } from './grid-series.ts'
 import type { Labels } from './labels.ts'
 import { fillTemplate, labelKey, seriesExpression } from './labels.ts'
+import type { Pace } from './pace.ts'
 import type { Grid } from './time-range.ts'
 
 /**
@@ -50,25 +51,40 @@ interface Limit {
 }
 
 /** Orders series by last value, largest first, then labels, and keeps a page of them (MQ-7). */
-export function limitSeries(
+export async function limitSeries(
   series: readonly GridSeries[],
   name: string,
   alias: string | null,
   { samplesLimit, samplesOffset }: Limit,
-): Pick<RangeResult, 'series' | 'totalSeries'> {
-  const keyed = series.map((each) => ({ each, last: lastValue(each), key: labelKey(each.labels) }))
-  const ordered = keyed.toSorted((a, b) => b.last - a.last || (a.key < b.key ? -1 : 1))
-  return {
-    totalSeries: series.length,
-    series: ordered
-      .slice(samplesOffset, samplesOffset + samplesLimit)
-      .map(({ each: { labels, values } }) => ({
-        name,
-        labels,
-        displayName: alias ? fillTemplate(alias, labels) : seriesExpression(name, labels),
-        values: Array.from(values, (value) => (Number.isNaN(value) ? null : value)),
-      })),
+  pace: Pace,
+): Promise<Pick<RangeResult, 'series' | 'totalSeries'>> {
+  const ordered = series
+    .map((each) => ({ each, last: lastValue(each), key: null as string | null }))
+    .toSorted((a, b) => b.last - a.last || (keyOf(a) < keyOf(b) ? -1 : 1))
+  const kept: AnswerSeries[] = []
+  for (const { each } of ordered.slice(samplesOffset, samplesOffset + samplesLimit)) {
+    const { labels, values } = each
+    kept.push({
+      name,
+      labels,
+      displayName: alias ? fillTemplate(alias, labels) : seriesExpression(name, labels),
+      values: withNulls(values),
+    })
+    await pace.turn()
   }
+  return { totalSeries: series.length, series: kept }
+}
+
+function withNulls(values: Float64Array): (number | null)[] {
+  const all: (number | null)[] = []
+  for (const value of values) all.push(Number.isNaN(value) ? null : value)
+  return all
+}
+
+/** Made where two series end on the same value, which is seldom, and once. */
+function keyOf(ordered: { readonly each: GridSeries; key: string | null }): string {
+  ordered.key ??= labelKey(ordered.each.labels)
+  return ordered.key
 }
 
 function lastValue({ values }: GridSeries): number {

@@ -5,6 +5,7 @@ import { evaluateFormula } from './evaluate-formula.ts'
 import { formulaReferences, parseFormula, type Formula } from './formula-syntax.ts'
 import { parseFunctions } from './functions.ts'
 import type { GridSeries } from './grid-series.ts'
+import type { Pace } from './pace.ts'
 import type { Grid } from './time-range.ts'
 
 /** What a query or formula came to: its series, or why there are none (ER-3). */
@@ -41,30 +42,38 @@ export function neededIds(formulas: readonly ParsedFormula[]): ReadonlySet<strin
  * Evaluates formulas in order, each over queries and earlier formulas (FO-1). `queries` are the outcomes of queries with
  * their ids; an id that occurs twice cannot be referred to.
  */
-export function runFormulas(
+export async function runFormulas(
   formulas: readonly ParsedFormula[],
   queries: readonly { readonly id: string; readonly outcome: Outcome }[],
   grid: Grid,
-): Outcome[] {
+  pace: Pace,
+): Promise<Outcome[]> {
   const scope = new Map<string, Outcome>()
   const define = (id: string | undefined, outcome: Outcome): void => {
     if (!id) return
     scope.set(id, scope.has(id) ? invalidArgument(`the id ${JSON.stringify(id)} is used twice`) : outcome)
   }
   for (const { id, outcome } of queries) define(id, outcome)
-  return formulas.map(({ wire, formula, references }, index) => {
+  const outcomes: Outcome[] = []
+  for (const [index, { wire, formula, references }] of formulas.entries()) {
     const outcome =
       formula instanceof ServiceError
         ? formula
-        : attempt(() => {
+        : await attemptSoon(async () => {
             checkReferences(references, scope, formulas.slice(index))
             const functions = parseFunctions(wire.functions ?? [], 'functions')
-            const series = evaluateFormula(formula, (id) => resolve(scope, id), grid.points.length)
-            return applyFunctions(series, functions, grid)
+            const series = await evaluateFormula(
+              formula,
+              (id) => resolve(scope, id),
+              grid.points.length,
+              pace,
+            )
+            return applyFunctions(series, functions, grid, pace)
           }, `formulas[${index}]`)
     define(wire.id, outcome)
-    return outcome
-  })
+    outcomes.push(outcome)
+  }
+  return outcomes
 }
 
 function checkReferences(
@@ -93,7 +102,20 @@ function attempt<Value>(run: () => Value, field: string): Value | ServiceError {
   try {
     return run()
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error
-    return new ServiceError(error.code, `${field}: ${error.message}`, { cause: error })
+    return asOutcome(error, field)
   }
+}
+
+async function attemptSoon<Value>(run: () => Promise<Value>, field: string): Promise<Value | ServiceError> {
+  try {
+    return await run()
+  } catch (error) {
+    return asOutcome(error, field)
+  }
+}
+
+/** A defect, and a caller who went away, end the whole. */
+function asOutcome(error: unknown, field: string): ServiceError {
+  if (!(error instanceof ServiceError) || error.code === 'cancelled') throw error
+  return new ServiceError(error.code, `${field}: ${error.message}`, { cause: error })
 }

@@ -6,6 +6,7 @@ import { evaluateEventQuery } from './evaluate-event-query.ts'
 import { evaluateQuery, type EvaluationDependencies, type EvaluationScope } from './evaluate-query.ts'
 import type { EventSource } from './event-source.ts'
 import { describeGrid, limitSeries, type RangeAnswer, type RangeResult } from './range-answer.ts'
+import { createPace } from './pace.ts'
 import { neededIds, parseFormulas, runFormulas, type Outcome } from './run-formulas.ts'
 import { parseTimeRange, resolveTimeRange } from './time-range.ts'
 
@@ -57,7 +58,8 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
     const evaluated = await Promise.all(
       (request.queries ?? []).map((query, index) => evaluate(dependencies, query, index, scope, needed)),
     )
-    const outcomes = runFormulas(formulas, evaluated, grid)
+    const pace = createPace(clock, signal)
+    const outcomes = await runFormulas(formulas, evaluated, grid, pace)
     const all: readonly Evaluated[] = [
       ...evaluated,
       ...formulas.map(({ wire }, i): Evaluated => ({
@@ -76,15 +78,17 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
     return {
       answer: {
         ...describeGrid(grid),
-        results: all
-          .filter(({ wire }) => !wire.disabled)
-          .map(({ dataSource, wire, name, outcome }) => {
-            const head = { dataSource, id: wire.id ?? null, alias: wire.alias ?? null }
-            if (outcome instanceof ServiceError) {
-              return { ...head, error: outcome.message, series: [], totalSeries: 0 }
-            }
-            return { ...head, error: null, ...limitSeries(outcome, name, head.alias, limit) }
-          }),
+        results: await Promise.all(
+          all
+            .filter(({ wire }) => !wire.disabled)
+            .map(async ({ dataSource, wire, name, outcome }) => {
+              const head = { dataSource, id: wire.id ?? null, alias: wire.alias ?? null }
+              if (outcome instanceof ServiceError) {
+                return { ...head, error: outcome.message, series: [], totalSeries: 0 }
+              }
+              return { ...head, error: null, ...(await limitSeries(outcome, name, head.alias, limit, pace)) }
+            }),
+        ),
         warnings: [...new Set(evaluated.flatMap(({ warnings }) => warnings))],
       },
       stats: {
@@ -124,7 +128,7 @@ async function evaluate(
     }
     if (eventsQuery) {
       const field = `queries[${index}].eventsQuery`
-      const { series, warnings } = await evaluateEventQuery(dependencies.events, eventsQuery, field, scope)
+      const { series, warnings } = await evaluateEventQuery(dependencies, eventsQuery, field, scope)
       return { ...head, outcome: series, warnings }
     }
     throw new ServiceError(

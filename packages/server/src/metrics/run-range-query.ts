@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import { evaluateQuery, type EvaluatedQuery, type EvaluationScope } from './evaluate-query.ts'
+import { createPace, type Pace } from './pace.ts'
 import { describeGrid, limitSeries, type RangeAnswer, type RangeResult } from './range-answer.ts'
 import { rangeQueryKey, type RangeQuery } from './range-query.ts'
 import { rangeQueryScope } from './range-query-scope.ts'
@@ -100,7 +101,8 @@ async function compute(
       return { wire, id: wire.id ?? '', name: wire.query ?? '', outcome, warnings }
     }),
   )
-  const formulaOutcomes = runFormulas(formulas, queries, grid)
+  const pace = createPace(clock, signal)
+  const formulaOutcomes = await runFormulas(formulas, queries, grid, pace)
   const all: readonly Named[] = [
     ...queries,
     ...formulas.map(({ wire }, i) => ({
@@ -113,7 +115,7 @@ async function compute(
   throwIfUnavailable(returned)
   const answer = {
     ...describeGrid(grid),
-    results: returned.map((each) => toResult(each, query)),
+    results: await Promise.all(returned.map((each) => toResult(each, query, pace))),
     warnings: [...new Set(queries.flatMap(({ warnings }) => warnings))],
   }
   if (answer.results.some(({ error }) => error !== null)) {
@@ -156,10 +158,10 @@ function throwIfUnavailable(returned: readonly Named[]): void {
   if (isDown && first?.outcome instanceof ServiceError) throw first.outcome
 }
 
-function toResult({ wire, name, outcome }: Named, query: RangeQuery): RangeResult {
+async function toResult({ wire, name, outcome }: Named, query: RangeQuery, pace: Pace): Promise<RangeResult> {
   const names = { id: wire.id ?? null, alias: wire.alias ?? null }
   if (outcome instanceof ServiceError) {
     return { ...names, error: outcome.message, series: [], totalSeries: 0 }
   }
-  return { ...names, error: null, ...limitSeries(outcome, name, names.alias, query) }
+  return { ...names, error: null, ...(await limitSeries(outcome, name, names.alias, query, pace)) }
 }

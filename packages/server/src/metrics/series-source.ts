@@ -66,7 +66,8 @@ export interface SeriesCells {
 /** What was found. A metric may be known and yet have no series that match. */
 export interface SeriesReading {
   readonly isKnownMetric: boolean
-  readonly series: readonly SeriesCells[]
+  /** Made as they are asked for. */
+  readonly series: Iterable<SeriesCells>
 }
 
 /** Where samples come from. An edge implements it. */
