@@ -1,4 +1,5 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { CHROMIUM } from './packages/server/test/console/find-chromium.ts'
 
 export default defineConfig({
   test: {
@@ -8,6 +9,8 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
+    // The flows of the console run where there is a browser; `npm test` says when there is none.
+    exclude: [...configDefaults.exclude, ...(CHROMIUM === null ? ['**/*.browser.test.ts'] : [])],
     // A chDB directory belongs to one process, and its library cannot be loaded twice into one: a process a file.
     pool: 'forks',
     globalSetup: ['packages/server/test/support/postgres-global-setup.ts'],

@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
+import { CHROMIUM } from '../packages/server/test/console/find-chromium.ts'
 import { countTests, type TestReport } from './count-tests.ts'
 import { runChecks, type Check } from './run-checks.ts'
 
@@ -16,6 +17,11 @@ const binaries = join(root, 'node_modules', '.bin')
 
 const CHECKS: readonly Check[] = [
   { name: 'types (tsc)', command: join(binaries, 'tsc'), arguments: ['-p', 'tsconfig.json'] },
+  {
+    name: 'types of the console (tsc)',
+    command: join(binaries, 'tsc'),
+    arguments: ['-p', join('packages', 'console')],
+  },
   {
     name: 'format (prettier)',
     command: join(binaries, 'prettier'),
@@ -45,6 +51,8 @@ if (failure) {
   process.exit(1)
 }
 
+if (CHROMIUM === null)
+  say('The browser tests of the console are left out: apt-get install chromium to run them.')
 const directory = mkdtempSync(join(tmpdir(), 'millrace-tests-'))
 const reportFile = join(directory, 'report.json')
 const runner = spawnSync(
