@@ -1,3 +1,6 @@
+export { createBridge } from './bridge/create-bridge.ts'
+export type { Bridge, BridgeOptions } from './bridge/create-bridge.ts'
+export type { EntityRequest, ProcessResult } from './bridge/process-result.ts'
 export { createClient } from './client/create-client.ts'
 export type {
   Client,

@@ -53,11 +53,24 @@ function isDecimalLike(value: unknown): value is DecimalLike {
   )
 }
 
+/** JSON text that goes into the data of an export as it is, digits and order of keys included. */
+export class RawJson {
+  readonly text: string
+
+  constructor(text: string) {
+    JSON.parse(text)
+    // Line breaks can only stand between tokens; the record is a line.
+    this.text = text.replace(/[\r\n]+/g, ' ')
+  }
+}
+
 /**
  * One record as a line of NDJSON. Bigints that are left, inside nested attributes and in the data of an export,
  * become decimal strings: receivers parse JSON with doubles and would lose the digits of a bare number.
  */
-export function encodeLine(record: unknown): string {
+export function encodeLine(record: object): string {
+  const { data, ...others } = record as { readonly data?: unknown }
+  if (data instanceof RawJson) return `${encodeLine(others).slice(0, -1)},"data":${data.text}}`
   return JSON.stringify(record, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString()
     return isDecimalLike(value) ? value.toFixed() : value

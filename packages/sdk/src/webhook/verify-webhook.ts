@@ -7,6 +7,8 @@ export interface WebhookMessage<Data = unknown> {
   readonly timestamp_micros: number
   readonly version: number
   readonly data: Data
+  /** True when a reorganisation removed the event; `data` is null then. Only for channels that ask for it (DL-13). */
+  readonly retracted?: true
 }
 
 /** Tolerance for the age of a call, and the clock it is judged by. */
