@@ -9,20 +9,47 @@ const ERASE_TIMEOUT_MS = 600_000
 const INSERT_CHECKS = 600
 const BETWEEN_CHECKS_MS = 100
 
+/** In more partitions than these, one delete over all parts costs less than one a partition. */
+const MAX_SINGLE_PARTITIONS = 3
+/** Tables that rows are removed from at the same time: a delete waits more than it works. */
+const TABLES_AT_ONCE = 3
+
+/** Removes rows from several tables. Resolves when no query sees any of them. */
+export async function eraseFrom(
+  engine: FactEngine,
+  database: string,
+  tables: readonly string[],
+  conditionOf: (table: string) => string,
+): Promise<void> {
+  const rest = tables.values()
+  const eraser = async (): Promise<void> => {
+    for (const table of rest) await eraseWhere(engine, database, table, conditionOf(table))
+  }
+  await Promise.all(Array.from({ length: TABLES_AT_ONCE }, eraser))
+}
+
 /**
- * Removes rows of a table; resolves when no query sees them any more. A delete touches every part of the table, so
- * tables without such rows are left alone.
+ * Removes rows of a table; resolves when no query sees them any more. A delete touches every part of the partitions it
+ * is for, so it is for those that have such rows: of a reorganisation that is the present month, not the years before.
  */
-export async function eraseWhere(
+async function eraseWhere(
   engine: FactEngine,
   database: string,
   table: string,
   condition: string,
 ): Promise<void> {
   const target = `${quoteIdentifier(database)}.${quoteIdentifier(table)}`
-  const found = await engine.rows(`select 1 from ${target} where ${condition} limit 1`)
+  const found = await engine.rows<{ id: string }>(
+    `select distinct _partition_id as id from ${target} where ${condition}`,
+  )
   if (found.length === 0) return
-  await engine.command(`delete from ${target} where ${condition}`, { timeoutMs: ERASE_TIMEOUT_MS })
+  const partitions =
+    found.length > MAX_SINGLE_PARTITIONS ? [''] : found.map(({ id }) => ` in partition id ${quoteString(id)}`)
+  for (const partition of partitions) {
+    await engine.command(`delete from ${target}${partition} where ${condition}`, {
+      timeoutMs: ERASE_TIMEOUT_MS,
+    })
+  }
 }
 
 /** The rows that a rollback removes (IN-3). */

@@ -3,7 +3,7 @@ import type { FactStore } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { awaitRunningInserts, eraseWhere, rollbackCondition } from './fact-store-erase.ts'
+import { awaitRunningInserts, eraseFrom, rollbackCondition } from './fact-store-erase.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import { prepareAttributes } from './fact-store-attributes.ts'
 import { checkNamesApart } from './fact-store-names.ts'
@@ -71,16 +71,14 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       const { facts } = versionDatabases(version.projectId, version.version)
       await awaitRunningInserts(engine, facts)
       const existing = new Set(await tablesWithBatches(engine, facts))
-      for (const table of tables.filter((each) => existing.has(each))) {
-        await eraseWhere(engine, facts, table, `${batchColumn(table)} in (${sequences.join(', ')})`)
-      }
+      const written = tables.filter((each) => existing.has(each))
+      await eraseFrom(engine, facts, written, (table) => `${batchColumn(table)} in (${sequences.join(', ')})`)
     },
 
     rollBack: async (version, rollback) => {
       const { facts } = versionDatabases(version.projectId, version.version)
-      for (const table of await tablesWithBatches(engine, facts)) {
-        await eraseWhere(engine, facts, table, rollbackCondition(table, rollback))
-      }
+      const tables = await tablesWithBatches(engine, facts)
+      await eraseFrom(engine, facts, tables, (table) => rollbackCondition(table, rollback))
     },
 
     dropVersion: async (version) => {
