@@ -34,7 +34,7 @@ describe('the cell of a sample', () => {
   it('is searched where edges are irregular', () => {
     const months = edges(3000, 2_592_000, 1, 'mo')
     const { sql, cellOf } = cellExpression(months)
-    expect(sql).toMatch(/^roundDown\(t, \[\d+, /)
+    expect(sql).toMatch(/^roundDown\(t, cast\(\[\d+, /)
     expect(Array.from(months, cellOf)).toEqual(Array.from(months.keys()))
   })
 })

@@ -28,7 +28,9 @@ export function cellExpression(edges: Float64Array): CellExpression {
   const runs = findRuns(edges)
   if (runs.length > MAX_RUNS) {
     const cells = new Map(Array.from(edges, (edge, cell) => [edge, cell]))
-    return withTime(`roundDown(t, [${edges.join(', ')}])`, (key) => cells.get(key) ?? -1)
+    // Positive literals are unsigned, and have no common type with `t` when some are small, e.g. in 1970.
+    const searched = `cast([${edges.join(', ')}], 'Array(Int64)')`
+    return withTime(`roundDown(t, ${searched})`, (key) => cells.get(key) ?? -1)
   }
   const branches = runs.slice(0, -1).map((run) => `t < ${edges[run.last]}, ${runSql(run, edges)}`)
   const last = runs.at(-1)

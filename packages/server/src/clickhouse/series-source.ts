@@ -79,7 +79,9 @@ async function scan(
   const { sql } = scanSql(task)
   if (sql === '') return null
   const table = createCellTable(matching, type, columns, cells, { needsSamples, needsTotals })
-  const stream = await engine.stream(sql, 'RowBinary', { ...options, parameters: { metric: plan.metric } })
+  const stream = await engine
+    .stream(sql, 'RowBinary', { ...options, parameters: { metric: plan.metric } })
+    .catch(throwDefect)
   await readRows(stream, rowWidth(task), (high, low, key, count, numbers, at) => {
     const row = table.find(high, low)
     if (row < 0 || count === 0) return
@@ -87,6 +89,12 @@ async function scan(
     else table.setCell(row, cell.cellOf(key), count, numbers, at)
   })
   return table
+}
+
+/** The statement is ours: what the engine takes for the user's mistake is a defect, and its words are internal (ER-2). */
+function throwDefect(error: unknown): never {
+  if (!(error instanceof ServiceError) || error.code !== 'invalid_argument') throw error
+  throw new ServiceError('internal', 'the points cannot be read', { cause: error })
 }
 
 function* allSeries(tables: readonly CellTable[]): Generator<SeriesCells> {
