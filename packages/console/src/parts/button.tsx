@@ -3,8 +3,14 @@ import { Button as AriaButton, Tooltip, TooltipTrigger, type ButtonProps } from 
 type Look = 'plain' | 'primary' | 'danger' | 'quiet' | 'link'
 
 /** A button with a look. */
-export function Button({ look = 'plain', ...rest }: ButtonProps & { readonly look?: Look }) {
-  return <AriaButton {...rest} className={`button ${look}`} />
+export function Button({
+  look = 'plain',
+  isPending = false,
+  isDisabled = false,
+  ...rest
+}: ButtonProps & { readonly look?: Look }) {
+  // Not the library's own pending state: its announcement refers to the button even after that is gone.
+  return <AriaButton {...rest} isDisabled={isDisabled || isPending} className={`button ${look}`} />
 }
 
 /** A button that shows a picture and says its name. */

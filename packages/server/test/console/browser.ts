@@ -14,7 +14,7 @@ export function launchBrowser(): Promise<Browser> {
 export async function openPage(browser: Browser, baseUrl: string): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext({ baseURL: baseUrl, viewport: { width: 1280, height: 900 } })
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(25_000)
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('console', (message) => {
