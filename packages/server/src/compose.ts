@@ -28,6 +28,7 @@ import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { advanceHeads } from './database/outbox-confirmations.ts'
 import { createProjectStore } from './database/project-store.ts'
+import { createUploadStore } from './database/upload-store.ts'
 import { createResultStore } from './database/result-store.ts'
 import { createSavedQueryStore } from './database/saved-query-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
@@ -57,6 +58,8 @@ import { sessionRoutes } from './http/routes/session.ts'
 import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
 import { sqlExecutionRoutes } from './http/routes/sql-executions.ts'
 import { sqlSavedRoutes } from './http/routes/sql-saved.ts'
+import { uploadRoutes } from './http/routes/upload.ts'
+import { uploaderRoutes } from './http/routes/uploader.ts'
 import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
@@ -71,6 +74,7 @@ import type { Chore } from './processes/housekeeper.ts'
 import { createAccess, type Access } from './projects/access.ts'
 import { createKeys, type Keys } from './projects/keys.ts'
 import { createProjects } from './projects/projects.ts'
+import { createUploads } from './projects/uploads.ts'
 import { createAddressGuard } from './webhooks/address-guard.ts'
 import { createWebhookEndpoint, type WebhookEndpoint } from './webhooks/endpoint.ts'
 import { createWebhookSecret } from './webhooks/signature.ts'
@@ -133,6 +137,12 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       await factStore.dropProject(id)
     },
     eraseVersion: (projectId, version) => ingest.dropVersion({ projectId, version }),
+  })
+  const uploads = createUploads({
+    store: createUploadStore(db),
+    projects,
+    clock,
+    createToken: () => randomId(32),
   })
   const keys = createKeys({ store: createKeyStore(db), clock, log })
   const sessions = createConsoleSessions(engines.sessionSecret, clock)
@@ -198,7 +208,11 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
 
   const ingest = createIngest({
     facts: factStore,
-    batches: createBatchStore(db, { enqueueExports, advanceHeads, withdrawExports }, dataVersions.noteChanged),
+    batches: createBatchStore(
+      db,
+      { enqueueExports, advanceHeads, withdrawExports },
+      dataVersions.noteChanged,
+    ),
     versions: projects,
     instance,
     isSoleInstance,
@@ -245,6 +259,8 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ingestRoute(ingest),
       rollbackRoute(ingest),
       ...otlpRoutes(ingest, clock),
+      ...uploadRoutes({ uploads, projects }),
+      ...uploaderRoutes({ uploads, projects }),
       remoteWriteRoute(ingest, config.bodyLimitBytes),
       ...projectsRoutes(projects),
       ...projectRoutes(projects),

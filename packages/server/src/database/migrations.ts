@@ -4,6 +4,7 @@ import { ingestMigration } from './migrations/0002-ingest.ts'
 import { deliveryMigration } from './migrations/0003-delivery.ts'
 import { cacheMigration } from './migrations/0004-cache.ts'
 import { analyticsMigration } from './migrations/0005-analytics.ts'
+import { processorUploadsMigration } from './migrations/0012-processor-uploads.ts'
 import { sqlExecutionsMigration } from './migrations/0030-sql-executions.ts'
 import { dataVersionsMigration } from './migrations/0040-data-versions.ts'
 import { channelOperationMigration } from './migrations/0050-channel-operation.ts'
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   deliveryMigration,
   cacheMigration,
   analyticsMigration,
+  processorUploadsMigration,
   sqlExecutionsMigration,
   dataVersionsMigration,
   channelOperationMigration,

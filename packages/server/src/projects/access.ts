@@ -59,7 +59,7 @@ export function createAccess({
 }
 
 /** Whether a key covers a project. A key of named projects covers no other, and none that does not exist. */
-function admits(
+export function admits(
   key: ApiKey,
   permission: Permission,
   address: AccessRequest['project'],
