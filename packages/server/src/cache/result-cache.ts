@@ -145,12 +145,12 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     while (!isMine && clock.monotonic() < waitsUntil) {
       await sleep(LOOK_EVERY_MS)
       const entry = await kept.find(key)
-      if (entry && (await isUsable(key, entry, policy))) return entry
+      if (entry && (await isUsable(entry, policy))) return entry
       isMine = await claims.claim(key, false)
     }
     // Whoever had the claim before may have ended after this instance last looked.
     const entry = isSole ? undefined : await kept.find(key)
-    if (entry && (await isUsable(key, entry, policy))) {
+    if (entry && (await isUsable(entry, policy))) {
       if (isMine) inBackground(claims.release(key))
       return entry
     }
@@ -162,9 +162,10 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     }
   }
 
-  /** Is it young enough for a caller who would otherwise have it computed? */
-  async function isUsable(key: string, entry: CacheEntry | undefined, policy: CachePolicy): Promise<boolean> {
-    return CACHE_DECISIONS[await decide(key, entry, policy)].isCached
+  /** Does it do for a caller who would otherwise have it computed? */
+  async function isUsable(entry: CacheEntry, policy: CachePolicy): Promise<boolean> {
+    const ageMs = clock.now() - entry.computedAt
+    return ageMs <= policy.ttlSeconds * 1000 && !(await judgeLate(entry))
   }
 
   /** Gives the answer at once; the claim goes when others can find the answer in the store. */
