@@ -56,28 +56,6 @@ export function createRowEncoder(
     out = larger
   }
 
-  /** Where the value at `from` ends; -1 when it has to be parsed. */
-  function endOfValue(line: Uint8Array, from: number, isSearched: boolean): number {
-    let depth = 0
-    let digits = 0
-    for (let place = from; place < line.length; place++) {
-      const byte = line[place] ?? 0
-      if (byte === QUOTE) {
-        digits = 0
-        for (place++; line[place] !== QUOTE; place++) {
-          if (place >= line.length) return -1
-          if (line[place] === BACKSLASH) place++
-        }
-      } else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) return place
-      else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++
-      else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) depth--
-      if (!isSearched) continue
-      digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0
-      if (digits >= LONG_DIGITS) return -1
-    }
-    return -1
-  }
-
   function copy(line: Uint8Array, from: number, to: number): void {
     for (let place = from; place < to; place++) out[at++] = line[place] ?? 0
   }
@@ -148,4 +126,26 @@ export function createRowEncoder(
 function isLong(line: Uint8Array, from: number, to: number): boolean {
   if (to - from < LONG_DIGITS) return false
   return !Number.isSafeInteger(Number(Buffer.from(line.subarray(from, to)).toString('latin1')))
+}
+
+/** Where the value at `from` ends; -1 when it has to be parsed. */
+function endOfValue(line: Uint8Array, from: number, isSearched: boolean): number {
+  let depth = 0
+  let digits = 0
+  for (let place = from; place < line.length; place++) {
+    const byte = line[place] ?? 0
+    if (byte === QUOTE) {
+      digits = 0
+      for (place++; line[place] !== QUOTE; place++) {
+        if (place >= line.length) return -1
+        if (line[place] === BACKSLASH) place++
+      }
+    } else if (depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) return place
+    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) depth++
+    else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) depth--
+    if (!isSearched) continue
+    digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0
+    if (digits >= LONG_DIGITS) return -1
+  }
+  return -1
 }
