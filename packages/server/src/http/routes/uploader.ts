@@ -15,19 +15,9 @@ export function uploaderRoutes({
   readonly uploads: Uploads
   readonly projects: Projects
 }): readonly AnyRoute[] {
-  const user = (path: string, summary: string) =>
-    defineRoute({
-      method: 'GET',
-      path,
-      permission: 'write',
-      summary,
-      tag: 'management',
-      answer: Type.Object({ username: Type.String() }),
-      handle: ({ key }) => ({ username: nameOf(key) }),
-    })
   return [
-    user('/processors/check_key', 'Whether the key may upload, and whose it is.'),
-    user('/users', 'Whose the key is.'),
+    userRoute('/processors/check_key', 'Whether the key may upload, and whose it is.'),
+    userRoute('/users', 'Whose the key is.'),
     defineRoute({
       method: 'GET',
       path: '/processors/:owner/:project/status',
@@ -51,6 +41,18 @@ export function uploaderRoutes({
       },
     }),
   ]
+}
+
+function userRoute(path: string, summary: string): AnyRoute {
+  return defineRoute({
+    method: 'GET',
+    path,
+    permission: 'write',
+    summary,
+    tag: 'management',
+    answer: Type.Object({ username: Type.String() }),
+    handle: ({ key }) => ({ username: nameOf(key) }),
+  })
 }
 
 /** A key of the whole service belongs to nobody and goes by its own name. */
