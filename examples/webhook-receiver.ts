@@ -11,8 +11,14 @@ const server = createServer((message, response) => {
   message.on('data', (chunk: Buffer) => chunks.push(chunk))
   message.on('end', () => {
     try {
-      for (const { event_id, data } of verifyWebhook(message.headers, Buffer.concat(chunks), secret)) {
-        latest.set(event_id, data)
+      for (const { event_id, data, retracted } of verifyWebhook(
+        message.headers,
+        Buffer.concat(chunks),
+        secret,
+      )) {
+        // A repeated event_id replaces what came before; the same message may come twice.
+        if (retracted === true) latest.delete(event_id)
+        else latest.set(event_id, data)
       }
       // Within five seconds, or the call is repeated: slow work belongs behind a queue of your own.
       response.writeHead(200).end()

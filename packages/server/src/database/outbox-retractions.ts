@@ -37,12 +37,14 @@ export async function noteOrphans(
               ),
             ),
         )
-        .select(['sent.lane_id', 'sent.event_id', 'sent.version', 'chunk.chain', 'chunk.block_number'])
+        .select(['sent.lane_id', 'sent.event_id', sql.lit(version).as('version')])
+        .select(['chunk.chain', 'chunk.block_number'])
         .select((eb) => eb.ref('sent.head').$notNull().as('head'))
         .where('chunk.lane_id', '=', laneId)
         .where('chunk.chain', '=', chain)
         .where('chunk.block_number', '>', aboveBlock)
-        .where('sent.version', '=', version)
+        // What an older version sent, too: the revision that was to replace it may have been withdrawn just now.
+        .where('sent.version', '<=', version)
         .where('sent.head', 'is not', null),
     )
     .onConflict((conflict) => conflict.columns(['lane_id', 'event_id']).doNothing())
@@ -73,11 +75,12 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
     .innerJoin('webhook_chain_head as passed', (join) =>
       join
         .onRef('passed.project_id', '=', 'lane.project_id')
-        .onRef('passed.version', '=', 'orphan.version')
+        .onRef('passed.version', '>=', 'orphan.version')
         .onRef('passed.chain', '=', 'orphan.chain')
         .onRef('passed.block_number', '>', 'orphan.block_number'),
     )
     .selectAll('orphan')
+    .distinct()
     .where('orphan.lane_id', '=', laneId)
     .orderBy('orphan.event_id')
     .execute()

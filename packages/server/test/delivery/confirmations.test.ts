@@ -96,6 +96,16 @@ describe.each(controlDatabases)('confirmations and retractions on $name', ({ ope
     expect(bench.endpoint.acknowledged).toHaveLength(6)
   })
 
+  it('retracts what an older version delivered, when the newer revision of it was withdrawn (DL-13)', async () => {
+    await configure({ isRetracting: true })
+    await bench.enqueue(at(100, 'a'))
+    await bench.work()
+    await bench.enqueue(exported('"a2"', { version: 2, blockNumber: 100, position: 0 }))
+    await bench.withdraw({ aboveBlock: 99, version: 2 })
+    await head(101, '1', 2)
+    expect(await delivered()).toEqual(['a', null])
+  })
+
   it('overrides a retraction when the message is emitted after all (DL-13, DL-8)', async () => {
     await configure({ isRetracting: true })
     await bench.enqueue(at(100, 'a'))

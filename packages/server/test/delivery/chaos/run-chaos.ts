@@ -69,6 +69,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     // Orphans are announced when the chain has passed them.
     for (const feeder of feeders) await feeder.pass()
     await until(async () => (await waiting(db)) === 0)
+    // Once more for what was under way when it was rolled back.
+    for (const feeder of feeders) await feeder.pass()
+    await until(async () => (await waiting(db)) === 0)
     const dead = await deadPlaces(db)
     const lost = oracle
       .missing()

@@ -1,0 +1,79 @@
+import { webcrypto } from 'node:crypto'
+import { verifyWebhook, WebhookVerificationError } from '@millrace/sdk'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createWebhookSecret, signatureHeaders } from '../../src/webhooks/signature.ts'
+
+const NOW_SECONDS = 1_800_000_000
+const now = () => NOW_SECONDS * 1000
+
+/** Standard Webhooks once more, from its specification and with another library: shares no line with ours. */
+async function signIndependently(
+  secret: string,
+  id: string,
+  timestamp: number,
+  body: string,
+): Promise<string> {
+  const raw = Uint8Array.from(atob(secret.replace(/^whsec_/, '')), (character) => character.charCodeAt(0))
+  const key = await webcrypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  const content = new TextEncoder().encode([id, timestamp, body].join('.'))
+  const signature = new Uint8Array(await webcrypto.subtle.sign('HMAC', key, content))
+  return `v1,${btoa(String.fromCharCode(...signature))}`
+}
+
+const messages = fc.array(fc.record({ event_id: fc.nat(), data: fc.jsonValue() }), { maxLength: 5 })
+
+describe('signatures of webhooks', () => {
+  it('are those of an independent implementation, for every body (DL-1)', async () => {
+    await fc.assert(
+      fc.asyncProperty(messages, async (content) => {
+        const secret = createWebhookSecret()
+        const body = JSON.stringify(content)
+        const signed = { webhookId: 'msg_1', timestampSeconds: NOW_SECONDS, body: Buffer.from(body) }
+        expect(signatureHeaders(signed, [secret])['webhook-signature']).toBe(
+          await signIndependently(secret, 'msg_1', NOW_SECONDS, body),
+        )
+      }),
+    )
+  })
+
+  it('are verified by the SDK when another implementation made them, and by either secret while they overlap (DL-1)', async () => {
+    const [before, after] = [createWebhookSecret(), createWebhookSecret()]
+    const body = '[{"event_id":1,"data":{"b":1.10,"a":"\\u0000☕"}}]'
+    const both = [
+      await signIndependently(after, 'msg_1', NOW_SECONDS, body),
+      await signIndependently(before, 'msg_1', NOW_SECONDS, body),
+    ].join(' ')
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(NOW_SECONDS),
+      'webhook-signature': both,
+    }
+    for (const secret of [before, after, [before, after]]) {
+      expect(verifyWebhook(headers, Buffer.from(body), secret, { now })).toHaveLength(1)
+    }
+    expect(() => verifyWebhook(headers, body, createWebhookSecret(), { now })).toThrow(
+      WebhookVerificationError,
+    )
+  })
+
+  it('do not survive any change of id, time or body, nor five minutes (DL-1)', () => {
+    const secret = createWebhookSecret()
+    const body = Buffer.from('[{"event_id":1}]')
+    const signed = { webhookId: 'msg_1', timestampSeconds: NOW_SECONDS, body }
+    const headers = signatureHeaders(signed, [secret])
+    expect(verifyWebhook(headers, body, secret, { now })).toHaveLength(1)
+    const changed: readonly (readonly [Record<string, string>, Buffer])[] = [
+      [{ ...headers, 'webhook-id': 'msg_2' }, body],
+      [{ ...headers, 'webhook-timestamp': String(NOW_SECONDS + 1) }, body],
+      [{ ...headers, 'webhook-signature': 'v1,AAAA' }, body],
+      [{ ...headers, 'webhook-signature': headers['webhook-signature']?.replace('v1,', 'v2,') ?? '' }, body],
+      [headers, Buffer.from('[{"event_id":2}]')],
+    ]
+    for (const [others, otherBody] of changed) {
+      expect(() => verifyWebhook(others, otherBody, secret, { now })).toThrow(WebhookVerificationError)
+    }
+    const later = () => (NOW_SECONDS + 301) * 1000
+    expect(() => verifyWebhook(headers, body, secret, { now: later })).toThrow(/too far from now/)
+  })
+})
