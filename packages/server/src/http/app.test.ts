@@ -16,6 +16,7 @@ const echo = defineRoute({
   permission: 'read',
   summary: 'Answers with what it understood.',
   tag: 'metrics',
+  params: Type.Object({ project: Type.String() }),
   query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })) }),
   body: Type.Object({
     cachePolicy: Type.Optional(Type.Object({ noCache: Type.Optional(Type.Boolean()) })),
@@ -219,6 +220,11 @@ describe('beside the routes', () => {
       'labelSelector',
     )
     expect(operation.operationId).toBe('post_echo_owner_project')
+    const named = operation.parameters.filter((parameter: { in: string }) => parameter.in === 'path')
+    expect(named).toMatchObject([
+      { name: 'owner', required: true },
+      { name: 'project', required: true },
+    ])
     expect(operation.requestBody.content['application/json'].example).toEqual({ size: 1 })
     expect(document.paths['/readyz'].get.security).toEqual([])
     expect((await app.inject('/docs/')).headers['content-type']).toContain('text/html')

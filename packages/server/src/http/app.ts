@@ -87,15 +87,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 }
 
 function registerHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
-  app.get('/healthz', { schema: healthSchema('Is the process alive?', 'alive') }, () => ({ status: 'alive' }))
-  app.get('/readyz', { schema: healthSchema('Does every engine answer?', 'ready') }, async () => {
+  app.get('/healthz', { schema: healthSchema('healthz', 'Is the process alive?', 'alive') }, () => ({
+    status: 'alive',
+  }))
+  app.get('/readyz', { schema: healthSchema('readyz', 'Does every engine answer?', 'ready') }, async () => {
     await checkReady()
     return { status: 'ready' }
   })
 }
 
-function healthSchema(summary: string, status: string) {
+function healthSchema(operationId: string, summary: string, status: string) {
   return {
+    operationId,
     summary,
     tags: ['service'],
     security: [],

@@ -112,7 +112,7 @@ function documentation(route: AnyRoute, prefix: string): Record<string, unknown>
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     tags: [route.tag],
-    ...(route.params ? { params: route.params } : {}),
+    params: pathParameters(route),
     ...(route.query ? { querystring: route.query } : {}),
     ...(body ? { body: route.example === undefined ? body : { ...body, examples: [route.example] } } : {}),
     ...(route.consumes ? { consumes: route.consumes } : {}),
@@ -120,4 +120,11 @@ function documentation(route: AnyRoute, prefix: string): Record<string, unknown>
     ...(route.isPublicReadable ? { security: [...KEY_SECURITY, {}] } : {}),
     response: { [route.status ?? 200]: route.answer, default: { $ref: 'Error#' } },
   }
+}
+
+/** Every part of the path that varies; a route's own schema need not repeat owner and project. */
+function pathParameters({ path, params }: AnyRoute): TSchema {
+  const own = (params as { properties?: Readonly<Record<string, TSchema>> } | undefined)?.properties ?? {}
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  return Type.Object(Object.fromEntries(names.map((name) => [name, own[name] ?? Type.String()])))
 }
