@@ -227,7 +227,9 @@ describe('beside the routes', () => {
     ])
     expect(operation.requestBody.content['application/json'].example).toEqual({ size: 1 })
     expect(document.paths['/readyz'].get.security).toEqual([])
-    expect((await app.inject('/docs/')).headers['content-type']).toContain('text/html')
+    const { headers } = await app.inject('/docs/')
+    expect(headers['content-type']).toContain('text/html')
+    expect(headers['content-security-policy']).toMatch(/^(?!.*upgrade-insecure).*script-src 'self'/)
   })
 
   it('compresses when the client accepts it (WI-5)', async () => {

@@ -34,6 +34,11 @@ export async function registerDocumentation(app: FastifyInstance): Promise<void>
         typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
     },
   })
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    // Without TLS in front the page's own scripts would be asked for by https on every host but loopback.
+    transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
+  })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
 }
