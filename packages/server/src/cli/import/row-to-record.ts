@@ -168,7 +168,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 function textOf(cell: unknown): string {
   if (typeof cell === 'string') return cell
   if (isDecimal(cell)) return cell.digits
-  if (!(cell instanceof Uint8Array)) return typeof cell === 'object' ? JSON.stringify(cell) : `${cell as number}`
+  if (!(cell instanceof Uint8Array))
+    return typeof cell === 'object' ? JSON.stringify(cell) : `${cell as number}`
   try {
     return utf8.decode(cell)
   } catch {
