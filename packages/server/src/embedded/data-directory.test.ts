@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -61,6 +62,16 @@ it('refuses a disk without room and says how much is needed', async () => {
   await expect(claimDataDirectory(path, { minimumFreeBytes: 2 ** 60 })).rejects.toThrow(
     /has \d+ MiB free; at least 1099511627776 MiB are needed/,
   )
+})
+
+it('makes the directories above it', async () => {
+  const claim = await claimDataDirectory(join(path, 'a', 'b', 'c'))
+  await claim.release()
+})
+
+// A file system that says ENOENT for a name whose parent exists; only Linux has one at hand.
+it.runIf(existsSync('/proc/self'))('refuses a directory that cannot be made, at once', async () => {
+  await expect(claimDataDirectory('/proc/millrace/data')).rejects.toThrow(/cannot be written \(ENOENT\)/)
 })
 
 it('refuses a directory that cannot be written', async () => {

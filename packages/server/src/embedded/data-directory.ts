@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { access, constants, link, mkdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
@@ -57,9 +57,25 @@ export async function claimDataDirectory(
   }
 }
 
+/**
+ * One level after another: Node's own `recursive` never ends where a file system answers ENOENT for a directory whose
+ * parent exists, as /proc does.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    await makeDirectory(dirname(path))
+    await mkdir(path, { mode: 0o700 })
+  }
+}
+
 async function prepare(path: string, minimumFreeBytes: number): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeDirectory(resolve(path))
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     const probe = join(path, `.probe-${randomId(8)}`)
     await writeFile(probe, 'x')
