@@ -69,7 +69,7 @@ if (CHROMIUM === null) throw new Error('There is no Chromium: apt-get install ch
 const directory = mkdtempSync(join(tmpdir(), 'millrace-screenshots-'))
 const service = spawn(
   process.execPath,
-  [join(root, 'packages/server/src/main.ts'), 'start', '--receiver-port', '0'],
+  [join(root, 'packages/server/src/main.ts'), 'start', '--receiver-port', '18099'],
   {
     env: {
       ...process.env,

@@ -26,9 +26,12 @@ const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: 'sign-in',
-  validateSearch: (search): { next?: string } =>
+  // What is not said here is left as it came in the address: everything unwanted is said to be undefined.
+  validateSearch: (search): { next?: string | undefined } => ({
     // Only an address of this console: another site must not be able to lead a browser on to itself.
-    typeof search['next'] === 'string' && /^\/(?!\/)/.test(search['next']) ? { next: search['next'] } : {},
+    next:
+      typeof search['next'] === 'string' && /^\/(?![/\\])/.test(search['next']) ? search['next'] : undefined,
+  }),
   component: SignInPage,
 })
 
@@ -60,8 +63,9 @@ const metrics = createRoute({
 const sql = createRoute({
   getParentRoute: () => project,
   path: 'sql',
-  validateSearch: (search): { sql?: string } =>
-    typeof search['sql'] === 'string' ? { sql: search['sql'] } : {},
+  validateSearch: (search): { sql?: string | undefined } => ({
+    sql: typeof search['sql'] === 'string' ? search['sql'] : undefined,
+  }),
   component: lazyRouteComponent(() => import('./sql/sql-page.tsx'), 'SqlPage'),
 })
 const webhooks = createRoute({

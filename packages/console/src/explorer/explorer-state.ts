@@ -23,33 +23,42 @@ export interface FormulaState {
 
 /** The whole state of the explorer. It lives in the address of the page, so that a view can be shared. */
 export interface ExplorerState {
-  readonly queries?: readonly QueryState[]
-  readonly formulas?: readonly FormulaState[]
+  readonly queries?: readonly QueryState[] | undefined
+  readonly formulas?: readonly FormulaState[] | undefined
   /** `now-7d`, or milliseconds since 1970. */
-  readonly from?: string
-  readonly to?: string
-  readonly step?: number
-  readonly timezone?: string
-  readonly view?: ChartKind | 'table'
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly step?: number | undefined
+  readonly timezone?: string | undefined
+  readonly view?: ChartKind | 'table' | undefined
 }
 
 const VIEWS: ReadonlySet<string> = new Set(['line', 'area', 'stacked', 'bar', 'table'])
 
-/** Reads the state from an address; what is not understood is left out. */
+/** Reads the state from an address; what is not understood is undefined. */
 export function readExplorerState(search: Readonly<Record<string, unknown>>): ExplorerState {
-  const text = (name: string) => {
-    const value = search[name]
-    return typeof value === 'string' || typeof value === 'number' ? { [name]: String(value) } : {}
-  }
-  const { queries, formulas, step, view } = search
+  const { queries, formulas, step, view, from, to, timezone } = search
+  // A field that is left out would stay as it came: what is not understood becomes undefined.
   return {
-    ...(Array.isArray(queries) ? { queries: queries.filter(isQuery) } : {}),
-    ...(Array.isArray(formulas) ? { formulas: formulas.filter(isFormula) } : {}),
-    ...(typeof step === 'number' && step > 0 ? { step: Math.floor(step) } : {}),
-    ...(typeof view === 'string' && VIEWS.has(view) ? { view: view as ChartKind } : {}),
-    ...text('from'),
-    ...text('to'),
-    ...text('timezone'),
+    queries: Array.isArray(queries) ? queries.filter(isQuery) : undefined,
+    formulas: Array.isArray(formulas) ? formulas.filter(isFormula) : undefined,
+    from: text(from),
+    to: text(to),
+    step: typeof step === 'number' && step > 0 ? Math.floor(step) : undefined,
+    timezone: isZone(timezone) ? timezone : undefined,
+    view: typeof view === 'string' && VIEWS.has(view) ? (view as ChartKind) : undefined,
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
+
+function isZone(value: unknown): value is string {
+  try {
+    return typeof value === 'string' && Intl.DateTimeFormat('en', { timeZone: value }) !== undefined
+  } catch {
+    return false
   }
 }
 

@@ -71,9 +71,7 @@ export function Toolbar({
         isLabelHidden
         value={STEPS.some(({ id }) => id === String(state.step)) ? String(state.step) : 'auto'}
         choices={STEPS}
-        onChange={(step) =>
-          onChange({ step: step === 'auto' ? undefined : Number(step) } as Partial<ExplorerState>)
-        }
+        onChange={(step) => onChange({ step: step === 'auto' ? undefined : Number(step) })}
       />
       <Choose
         label="Refresh"

@@ -172,6 +172,7 @@ describe('the SQL editor', { timeout: 120_000 }, () => {
     await see(/4,000 rows/)
     await page.mouse.wheel(0, 500_000)
     await see(/6,000 rows/)
+    await page.mouse.wheel(0, 500_000)
     // As it was sent: 31 digits.
     await page.getByText('1000000000000000000000000005999').waitFor()
     await expectAccessible(page)
