@@ -128,6 +128,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
 
   const factStore = createFactStore(facts)
   const channelStore = createChannelStore(db)
+  const uploadStore = createUploadStore(db)
   const projects = createProjects({
     store: createProjectStore(db),
     clock,
@@ -136,10 +137,13 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       for (const channel of await channelStore.list(id)) await channelStore.remove(channel.id, clock.now())
       await factStore.dropProject(id)
     },
-    eraseVersion: (projectId, version) => ingest.dropVersion({ projectId, version }),
+    eraseVersion: async (projectId, version) => {
+      await ingest.dropVersion({ projectId, version })
+      await uploadStore.remove(projectId, version)
+    },
   })
   const uploads = createUploads({
-    store: createUploadStore(db),
+    store: uploadStore,
     projects,
     clock,
     createToken: () => randomId(32),

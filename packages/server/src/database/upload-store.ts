@@ -73,6 +73,14 @@ export function createUploadStore(db: ControlDatabase): UploadStore {
       return row?.body ?? null
     },
 
+    remove: async (projectId, version) => {
+      await db
+        .deleteFrom('processor_file')
+        .where('project_id', '=', projectId)
+        .where('version', '=', version)
+        .execute()
+    },
+
     details: async (projectId) => {
       const rows = await db
         .selectFrom('processor_file')

@@ -27,6 +27,8 @@ export interface UploadStore {
   finish(projectId: number, version: number, details: UploadDetails): Promise<void>
   /** Null when there is none. */
   read(projectId: number, version: number, part: UploadPart): Promise<Uint8Array | null>
+  /** Removes the files of a version. */
+  remove(projectId: number, version: number): Promise<void>
   /** Of each version that was uploaded. */
   details(projectId: number): Promise<ReadonlyMap<number, UploadDetails>>
 }

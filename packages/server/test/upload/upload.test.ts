@@ -55,6 +55,12 @@ describe('uploads of processors', () => {
     expect(await file(2, 'bundle')).toEqual([200, 'bundle two'])
     expect(await file(2, 'source')).toEqual([200, 'source two'])
     expect((await file(3, 'bundle'))[0]).toBe(404)
+    const removed = await fetch(`${service.url}/api/v1/projects/test/p/versions/2`, {
+      method: 'DELETE',
+      headers: { 'api-key': service.administratorKey },
+    })
+    expect(removed.status).toBe(200)
+    expect((await file(2, 'bundle'))[0]).toBe(404)
   })
 
   it('are not finished without a bundle, and take a file under its own address only', async () => {
