@@ -132,6 +132,7 @@ async function takeShot(
 ): Promise<void> {
   const page = await context.newPage()
   await page.goto(path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
   await page.waitForLoadState('networkidle')
   await prepare?.(page)
   await page.waitForLoadState('networkidle')
