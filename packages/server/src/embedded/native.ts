@@ -19,9 +19,8 @@ const require = createRequire(import.meta.url)
 let native: NativeChdb | undefined
 
 /**
- * Inserts bytes of any input format without turning them into a string. The package's own `insert` takes text formats
- * and plain table names only; the addon beneath takes any statement and any bytes (measured with chdb 3.4.0, which is
- * pinned for this reason).
+ * Inserts bytes of a text format without turning them into a string; for binary ones see `insertFromFile`. The package's own
+ * `insert` takes plain table names only; the addon beneath takes any statement (measured with chdb 3.4.0, which is pinned for this reason).
  */
 export function insertBytes(
   connection: unknown,
