@@ -81,7 +81,7 @@ const channel = createRoute({
 const data = createRoute({
   getParentRoute: () => project,
   path: 'data',
-  component: lazyRouteComponent(() => import('./data/data-page.tsx'), 'DataPage'),
+  component: lazyRouteComponent(() => import('./records/data-page.tsx'), 'DataPage'),
 })
 
 const routes = root.addChildren([

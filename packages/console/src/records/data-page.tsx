@@ -1,0 +1,70 @@
+import { useQuery } from '@tanstack/react-query'
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
+import { tablesQuery, useProject } from '../api/project.ts'
+import { sessionQuery, usePermissions } from '../api/session.ts'
+import { FirstData } from '../overview/first-data.tsx'
+import { ErrorNotice, Progress } from '../parts/notice.tsx'
+import { Page } from '../parts/page.tsx'
+import { ProjectSettings } from './project-settings.tsx'
+import { RecordBrowser } from './record-browser.tsx'
+import { VersionList } from './version-list.tsx'
+
+/** The records of a project, its versions and its settings. */
+export function DataPage() {
+  const address = useProject()
+  const { mayAdmin } = usePermissions()
+  const { data: key } = useQuery(sessionQuery)
+  const { data: tables, error, refetch } = useQuery(tablesQuery(address))
+  const of = (kind: string) => tables?.filter((table) => table.kind === kind) ?? []
+  return (
+    <Page title="Data">
+      {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {!tables && !error && <Progress label="Loading the tables" />}
+      {tables?.length === 0 && <FirstData address={address} keyName={key?.name ?? ''} />}
+      {tables && (
+        <Tabs className="tabs">
+          <TabList aria-label="Data">
+            {of('event').length > 0 && (
+              <Tab id="events" className="tab">
+                Event logs
+              </Tab>
+            )}
+            {of('entity').length > 0 && (
+              <Tab id="entities" className="tab">
+                Entities
+              </Tab>
+            )}
+            {of('metric').length > 0 && (
+              <Tab id="samples" className="tab">
+                Samples
+              </Tab>
+            )}
+            <Tab id="versions" className="tab">
+              Versions
+            </Tab>
+            {mayAdmin && (
+              <Tab id="project" className="tab">
+                Project
+              </Tab>
+            )}
+          </TabList>
+          <TabPanel id="events" className="tab-panel">
+            <RecordBrowser address={address} tables={of('event')} />
+          </TabPanel>
+          <TabPanel id="entities" className="tab-panel">
+            <RecordBrowser address={address} tables={of('entity')} />
+          </TabPanel>
+          <TabPanel id="samples" className="tab-panel">
+            <RecordBrowser address={address} tables={of('metric')} />
+          </TabPanel>
+          <TabPanel id="versions" className="tab-panel">
+            <VersionList address={address} />
+          </TabPanel>
+          <TabPanel id="project" className="tab-panel">
+            <ProjectSettings address={address} />
+          </TabPanel>
+        </Tabs>
+      )}
+    </Page>
+  )
+}
