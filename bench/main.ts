@@ -1,6 +1,7 @@
 /** `npm run bench`: loads a seeded data set over HTTP and measures the service with it. See `--help`. */
 import process from 'node:process'
 import { createApi, PROJECT } from './api.ts'
+import { measureCache } from './measure-cache.ts'
 import { measureDelivery } from './measure-delivery.ts'
 import { measureIngest } from './measure-ingest.ts'
 import { measureRangeQuery } from './measure-range-query.ts'
@@ -10,7 +11,13 @@ import { readOptions, USAGE, type BenchOptions } from './options.ts'
 import { formatFigures, writeResults } from './report.ts'
 import { startService } from './service.ts'
 
-const MEASUREMENTS: readonly Measurement[] = [measureIngest, measureRangeQuery, measureSql, measureDelivery]
+const MEASUREMENTS: readonly Measurement[] = [
+  measureIngest,
+  measureRangeQuery,
+  measureCache,
+  measureSql,
+  measureDelivery,
+]
 const PROGRESS_EVERY_MS = 2000
 const HOUR_MS = 3_600_000
 
