@@ -68,8 +68,10 @@ async function acknowledge(
   { acknowledged, settledAt, isRetracting }: Settlement,
 ): Promise<void> {
   const removed = new Set((await removeMessages(tx, laneId, acknowledged)).map((row) => row.seq))
+  /** What was not recorded before, by whoever settled the same message earlier. */
+  const recorded = new Set<number>()
   for (const slice of slicesOf(acknowledged)) {
-    await tx
+    const rows = await tx
       .insertInto('webhook_sent')
       .values(
         slice.map((message) => ({
@@ -94,7 +96,9 @@ async function acknowledge(
           }))
           .whereRef('webhook_sent.seq', '<', 'excluded.seq'),
       )
+      .returning('event_id')
       .execute()
+    for (const row of rows) recorded.add(row.event_id)
   }
   for (const message of acknowledged) {
     if (removed.has(message.seq)) continue
@@ -104,7 +108,8 @@ async function acknowledge(
       .where('event_id', '=', message.eventId)
       .where('hash', '=', message.hash)
       .executeTakeFirstOrThrow()
-    if (isRetracting && numDeletedRows === 0n) await noteIfOrphan(tx, laneId, message)
+    if (isRetracting && numDeletedRows === 0n && recorded.has(message.eventId))
+      await noteIfOrphan(tx, laneId, message)
   }
 }
 

@@ -41,7 +41,7 @@ const CHANNELS = ['plain', 'small', 'retracting', 'mortal'] as const
 const LEASE_MS = 2000
 const TIMEOUT_MS = 300
 const MAX_BLOCKS = 12
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 150_000
 
 /** Ingest, workers, database and receiver fail at random; at the end the receiver must agree with the oracle (DL-5, DL-6, DL-8, DL-13). */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -229,12 +229,18 @@ async function disturb(
   return killed
 }
 
+/** Messages that wait, and lanes that somebody serves: what was withdrawn may still be under way. */
 async function waiting(db: OpenDatabase['db']): Promise<number> {
-  const { count } = await db
+  const messages = await db
     .selectFrom('webhook_message')
     .select((eb) => eb.fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
-  return Number(count)
+  const lanes = await db
+    .selectFrom('webhook_lane')
+    .select((eb) => eb.fn.countAll().as('count'))
+    .where('lease_until_at', '>', Date.now())
+    .executeTakeFirstOrThrow()
+  return Number(messages.count) + Number(lanes.count)
 }
 
 /** The revisions that lie in dead letters, by place. */
