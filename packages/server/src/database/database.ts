@@ -64,5 +64,7 @@ function createPool(connectionString: string): Pool {
   // Without a listener an idle connection that the server closes would end the process. The pool has already dropped
   // it, and the next statement opens another or fails with the reason.
   pool.on('error', () => {})
+  // The same for a connection that is in use but between two statements; its next one fails with the reason.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
