@@ -59,7 +59,8 @@ export async function runProcessor(
         if (isCurrent) await processor.flush()
         break
       case 'rollback': {
-        const withdrawnExports = (await processor.rollback(step.chain, step.blockNumber))?.withdrawnExports ?? 0
+        const withdrawnExports =
+          (await processor.rollback(step.chain, step.blockNumber))?.withdrawnExports ?? 0
         const withdrawn = withdrawnExports > 0 ? `, ${withdrawnExports} pending messages withdrawn` : ''
         say(`reorganisation: rolled back to block ${step.blockNumber}${withdrawn}`)
         break
