@@ -124,7 +124,8 @@ function documentation(route: AnyRoute, prefix: string): Record<string, unknown>
 
 /** Every part of the path that varies; a route's own schema need not repeat owner and project. */
 function pathParameters({ path, params }: AnyRoute): TSchema {
-  const own = (params as { properties?: Readonly<Record<string, TSchema>> } | undefined)?.properties ?? {}
+  const own: Readonly<Record<string, TSchema>> =
+    params && 'properties' in params ? (params.properties as never) : {}
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   return Type.Object(Object.fromEntries(names.map((name) => [name, own[name] ?? Type.String()])))
 }
