@@ -42,7 +42,8 @@ describe('processor versions', () => {
       cachePolicy: { noCache: true },
     })
     if (answer.status !== 200) return answer.body.message as string
-    return (answer.body.result.rows as { value: number }[]).map(({ value }) => value)
+    // The order of a union is open.
+    return (answer.body.result.rows as { value: number }[]).map(({ value }) => value).toSorted()
   }
 
   it('begin with 1, which is active at once, and each further one is pending (IN-4)', async () => {
@@ -83,6 +84,6 @@ describe('processor versions', () => {
     expect((await activate(3)).status).toBe(404)
     expect(await seen(3)).toContain('version 3')
     expect((await upload()).body).toMatchObject({ number: 4 })
-    expect(await seen()).toEqual([2, 3, 2, 3, 3])
+    expect(await seen()).toEqual([2, 2, 3, 3, 3])
   })
 })
