@@ -43,7 +43,9 @@ describe('processor versions', () => {
     })
     if (answer.status !== 200) return answer.body.message as string
     // The order of a union is open.
-    return (answer.body.result.rows as { value: number }[]).map(({ value }) => value).toSorted()
+    return (answer.body.result.rows as { value: number }[])
+      .map(({ value }) => value)
+      .toSorted((a, b) => a - b)
   }
 
   it('begin with 1, which is active at once, and each further one is pending (IN-4)', async () => {
