@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { CHROMIUM } from './packages/server/test/console/find-chromium.ts'
 
@@ -14,8 +13,6 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(CHROMIUM === null ? ['**/*.browser.test.ts'] : [])],
     // A chDB directory belongs to one process, and its library cannot be loaded twice into one: a process a file.
     pool: 'forks',
-    // Most files wait for an engine half of the time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
     globalSetup: ['packages/server/test/support/postgres-global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -69,12 +69,18 @@ export async function startChaoticReceiver(
       return
     }
     receiver.faults.set(fault, (receiver.faults.get(fault) ?? 0) + 1)
-    // What a receiver answers does not tell whether it took the messages.
-    if (fault !== 'redirect' && fault !== 'refuse content' && random() < 0.5) take()
-    misbehave(fault, request, response)
+    // A refusal does not tell whether the messages were taken; a status of 200 does.
+    const isTaken = fault !== 'redirect' && fault !== 'refuse content' && random() < 0.5
+    if (isTaken) take()
+    misbehave(fault, isTaken ? pick([200, 500] as const) : 500, request, response)
   }
 
-  function misbehave(fault: Fault, request: IncomingMessage, response: ServerResponse): void {
+  function misbehave(
+    fault: Fault,
+    status: 200 | 500,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
     switch (fault) {
       case 'refuse':
         response.writeHead(pick(REFUSALS), random() < 0.3 ? { 'retry-after': '1' } : {}).end('no')
@@ -86,16 +92,16 @@ export async function startChaoticReceiver(
         response.writeHead(307, { location: request.url ?? '/' }).end()
         break
       case 'answer late':
-        setTimeout(() => response.writeHead(200).end(), LATE_MS)
+        setTimeout(() => response.writeHead(status).end(), LATE_MS)
         break
       case 'drip': {
-        response.writeHead(pick([200, 500]))
+        response.writeHead(status)
         const timer = setInterval(() => response.write('.'), 20)
         response.on('close', () => clearInterval(timer))
         break
       }
       case 'endless body': {
-        response.writeHead(pick([200, 500]), { 'content-length': String(1 << 30) })
+        response.writeHead(status, { 'content-length': String(1 << 30) })
         const zeros = Readable.from(endless())
         zeros.on('error', () => {}).pipe(response)
         response.on('close', () => zeros.destroy())
