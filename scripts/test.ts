@@ -51,8 +51,11 @@ if (failure) {
   process.exit(1)
 }
 
-if (CHROMIUM === null)
-  say('The browser tests of the console are left out: apt-get install chromium to run them.')
+say(
+  CHROMIUM === null
+    ? 'The browser tests of the console are not among these: apt-get install chromium, then npm run test:browser.'
+    : 'The browser tests of the console are not among these: npm run test:browser.',
+)
 const directory = mkdtempSync(join(tmpdir(), 'millrace-tests-'))
 const reportFile = join(directory, 'report.json')
 const runner = spawnSync(
