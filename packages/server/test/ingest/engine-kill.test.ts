@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { createTestProject, jsonBatch, startInstance, userRows } from './instance.ts'
 
@@ -11,9 +11,7 @@ let database: TestDatabase
 
 beforeAll(async () => {
   facts = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('there is no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
 })
 
 afterAll(async () => {

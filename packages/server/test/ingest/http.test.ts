@@ -6,7 +6,7 @@ import { rollbackRoute } from '../../src/http/routes/rollback.ts'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import type { Project } from '../../src/projects/project.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { createTestProject, startInstance, userRows } from './instance.ts'
 
@@ -27,9 +27,7 @@ let app: FastifyInstance
 
 beforeAll(async () => {
   facts = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('there is no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
   project = await createTestProject(database)
   ingest = startInstance({ engine: facts.engine, database, limits: { maxWaitingBytes: 3000 } })
   app = await buildApp({

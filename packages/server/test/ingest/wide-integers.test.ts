@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { createTestProject, jsonBatch, startInstance, userRows } from './instance.ts'
 
@@ -24,9 +24,7 @@ describe('integers of 256 bits', () => {
 
   beforeAll(async () => {
     facts = await startTestEngine()
-    const [sqlite] = controlDatabases
-    if (!sqlite) throw new Error('there is no control database')
-    database = await sqlite.open()
+    database = await openSqlite()
     ingest = startInstance({ engine: facts.engine, database })
     project = await createTestProject(database)
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { failure } from '../support/failure.ts'
 import { createSqlFixture, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
@@ -14,9 +14,7 @@ let sql: SqlFixture
 
 beforeAll(async () => {
   test = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
   await fillProject(test.engine, own)
   await fillProject(test.engine, foreign)
   sql = await createSqlFixture(test.engine, database, own, { clock: systemClock })

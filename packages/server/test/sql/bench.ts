@@ -9,7 +9,7 @@ import { buildApp } from '../../src/http/app.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { controlDatabases } from '../support/databases.ts'
+import { openSqlite } from '../support/databases.ts'
 import { startTestEngine } from '../support/fact-engine.ts'
 import { createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
 
@@ -24,10 +24,8 @@ const STATEMENTS = {
   'first 1000 of 1 000 000 rows': [`select number as n, toString(number) as s from numbers(1000000)`, 1000],
 } as const
 
-const [sqlite] = controlDatabases
-if (!sqlite) throw new Error('no control database')
 const test = await startTestEngine({ poolSize: 8 })
-const database = await sqlite.open()
+const database = await openSqlite()
 const [project, other] = [sqlProject(951), sqlProject(952)]
 await fillProject(test.engine, project)
 await fillProject(test.engine, other)

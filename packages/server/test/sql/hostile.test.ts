@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/platform/errors.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { BOMBS, HOSTILE_QUERIES, HOSTILE_TEXTS } from './hostile-statements.ts'
 import { createSqlFixture, EMPTY_REQUEST, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
@@ -18,9 +18,7 @@ let sql: SqlFixture
 
 beforeAll(async () => {
   test = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
   await fillProject(test.engine, own)
   await fillProject(test.engine, foreign)
   sql = await createSqlFixture(test.engine, database, own, {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { controlDatabases, openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { failure } from '../support/failure.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
@@ -199,9 +199,7 @@ describe('answers', () => {
   let sql: SqlFixture
 
   beforeAll(async () => {
-    const [sqlite] = controlDatabases
-    if (!sqlite) throw new Error('no control database')
-    database = await sqlite.open()
+    database = await openSqlite()
     sql = await createSqlFixture(test.engine, database, own, { clock: createManualClock() })
   })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
 import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
@@ -15,9 +15,7 @@ let app: FastifyInstance
 
 beforeAll(async () => {
   test = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
   await fillProject(test.engine, project)
   const { analytics } = await createSqlFixture(test.engine, database, project, { clock: createManualClock() })
   app = await buildApp({

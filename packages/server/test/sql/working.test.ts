@@ -4,7 +4,7 @@ import { createRowReader } from '../../src/analytics/read-row.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
 import { readLines } from '../../src/clickhouse/read-lines.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { FEATURES } from './feature-statements.ts'
 import { CLICKBENCH, TPCH } from './foreign-statements.ts'
@@ -18,9 +18,7 @@ let sql: SqlFixture
 
 beforeAll(async () => {
   test = await startTestEngine()
-  const [sqlite] = controlDatabases
-  if (!sqlite) throw new Error('no control database')
-  database = await sqlite.open()
+  database = await openSqlite()
   await fillProject(test.engine, own)
   await fillForeignTables(test.engine, own)
   sql = await createSqlFixture(test.engine, database, own, { clock: systemClock })

@@ -21,7 +21,8 @@ export const controlDatabases: readonly {
   { name: 'postgres', open: openPostgres },
 ]
 
-async function openSqlite(): Promise<TestDatabase> {
+/** A fresh, migrated SQLite database, for what does not depend on the dialect. */
+export async function openSqlite(): Promise<TestDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-sqlite-'))
   const location = join(directory, 'control.sqlite')
   const database = await openDatabase(location)
