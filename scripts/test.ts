@@ -51,11 +51,9 @@ if (failure) {
   process.exit(1)
 }
 
-say(
-  CHROMIUM === null
-    ? 'The browser tests of the console are not among these: apt-get install chromium, then npm run test:browser.'
-    : 'The browser tests of the console are not among these: npm run test:browser.',
-)
+if (CHROMIUM === null) {
+  say('Without a Chromium the browser tests of the console are left out: apt-get install chromium.')
+}
 const directory = mkdtempSync(join(tmpdir(), 'millrace-tests-'))
 const reportFile = join(directory, 'report.json')
 const runner = spawnSync(

@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/request.ts'
 import { sessionQuery } from './api/session.ts'
 import { createConsoleRouter } from './router.tsx'
+import { noteLost } from './shell/health.ts'
 import { applyTheme } from './shell/theme.ts'
 import './styles/tokens.css'
 import './styles/base.css'
@@ -23,6 +24,7 @@ const client = new QueryClient({
         client.setQueryData(sessionQuery.queryKey, null)
         void router.invalidate()
       }
+      if (error instanceof ApiError && error.status === 0) noteLost(client)
     },
   }),
   defaultOptions: {

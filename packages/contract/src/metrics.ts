@@ -231,3 +231,37 @@ export const MetricListAnswer = Type.Object({
   ),
 })
 export type MetricListAnswer = Type.Static<typeof MetricListAnswer>
+
+/** Answer of `GET …/metrics/functions`. */
+export const MetricFunctionList = Type.Object({
+  functions: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      kind: Type.Union(
+        [
+          Type.Literal('trailing'),
+          Type.Literal('leading'),
+          Type.Literal('map'),
+          Type.Literal('calendar'),
+          Type.Literal('shift'),
+          Type.Literal('rank'),
+        ],
+        {
+          description:
+            'trailing and leading reduce a window before and after each point, map works value by value, calendar reads the time alone, shift moves in time, rank keeps some series.',
+        },
+      ),
+      arguments: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          type: Type.Union([Type.Literal('duration'), Type.Literal('number'), Type.Literal('integer')], {
+            description: 'Sent as durationValue, doubleValue or intValue.',
+          }),
+          minimum: Type.Optional(Type.Number()),
+          maximum: Type.Optional(Type.Number()),
+        }),
+      ),
+    }),
+  ),
+})
+export type MetricFunctionList = Type.Static<typeof MetricFunctionList>

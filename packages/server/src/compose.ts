@@ -47,6 +47,7 @@ import { insightsRoute } from './http/routes/insights.ts'
 import { keyRoutes } from './http/routes/key.ts'
 import { keysRoutes } from './http/routes/keys.ts'
 import { otlpRoutes } from './http/routes/otlp.ts'
+import { metricFunctionsRoute } from './http/routes/metric-functions.ts'
 import { metricListRoute } from './http/routes/metric-list.ts'
 import { projectRoutes } from './http/routes/project.ts'
 import { projectsRoutes } from './http/routes/projects.ts'
@@ -257,6 +258,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
         createRunInsights({ source: createSeriesSource(facts), events: createEventSource(facts), clock }),
       ),
       metricListRoute(createMetricCatalog(facts)),
+      metricFunctionsRoute(),
       sqlExecuteRoute({ analytics, cacheDefaults }),
       ...sqlExecutionRoutes(analytics.executions),
       ...sqlSavedRoutes(analytics),

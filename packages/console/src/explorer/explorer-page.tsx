@@ -14,6 +14,7 @@ import { TimeChart } from '../parts/time-chart.tsx'
 import { chartData } from './chart-data.ts'
 import type { ExplorerState } from './explorer-state.ts'
 import { ExportMenu } from './export-menu.tsx'
+import { functionsQuery } from './functions.ts'
 import { Legend } from './legend.tsx'
 import { QueryList } from './query-list.tsx'
 import { rangeRequest } from './range-request.ts'
@@ -34,7 +35,12 @@ export function ExplorerPage() {
   const change = (changed: Partial<ExplorerState>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }) })
 
-  const request = useMemo(() => rangeRequest(state, LOCAL_ZONE), [state])
+  const { data: functions } = useQuery(functionsQuery)
+  const known = useMemo(() => new Map(functions?.map((each) => [each.name, each])), [functions])
+  const request = useMemo(
+    () => (functions ? rangeRequest(state, LOCAL_ZONE, known) : null),
+    [state, functions, known],
+  )
   const answer = useQuery({
     queryKey: ['range', address, request],
     enabled: request !== null,
@@ -63,7 +69,13 @@ export function ExplorerPage() {
   return (
     <Page title="Metrics" actions={<ExportMenu address={address} request={request} data={data} />}>
       <section className="card" aria-label="Queries">
-        <QueryList address={address} state={state} tables={tables.data ?? []} onChange={change} />
+        <QueryList
+          address={address}
+          state={state}
+          tables={tables.data ?? []}
+          known={known}
+          onChange={change}
+        />
       </section>
       {tables.error && <ErrorNotice error={tables.error} onRetry={() => void tables.refetch()} />}
       <section className="card" aria-label="Result">

@@ -1,7 +1,7 @@
 import type { ChartKind } from '../parts/time-chart.tsx'
 
-/** A function of a query with its argument as typed: `1d`, `5`, or empty. */
-export type FunctionState = readonly [name: string, argument: string]
+/** A function of a query with its arguments as typed: `1d`, `5`. */
+export type FunctionState = readonly [name: string, ...typed: string[]]
 
 /** A query as it stands in the address of the page. */
 export interface QueryState {
@@ -67,8 +67,12 @@ function isQuery(value: unknown): value is QueryState {
   return (
     typeof metric === 'string' &&
     (by === undefined || Array.isArray(by)) &&
-    (functions === undefined || (Array.isArray(functions) && functions.every(Array.isArray)))
+    (functions === undefined || (Array.isArray(functions) && functions.every(isFunction)))
   )
+}
+
+function isFunction(value: unknown): value is FunctionState {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string')
 }
 
 function isFormula(value: unknown): value is FormulaState {

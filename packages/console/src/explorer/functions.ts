@@ -1,86 +1,77 @@
-/** What a function of the metrics API takes. */
-export type ArgumentKind = 'period' | 'number' | 'rank' | 'none'
+import type { MetricFunctionList } from '@millrace/contract'
+import { queryOptions } from '@tanstack/react-query'
+import { request } from '../api/request.ts'
 
-interface FunctionGroup {
-  readonly name: string
-  readonly argument: ArgumentKind
-  readonly functions: readonly string[]
+/** A function of the metrics API with its arguments. */
+export type MetricFunction = MetricFunctionList['functions'][number]
+/** One argument of a function. */
+export type MetricArgument = MetricFunction['arguments'][number]
+
+/** The functions of the metrics API, as the service knows them. */
+export const functionsQuery = queryOptions({
+  queryKey: ['functions'],
+  queryFn: async ({ signal }) =>
+    (await request<MetricFunctionList>('/metrics/functions', { signal })).functions,
+  staleTime: Infinity,
+})
+
+const HEADINGS = {
+  trailing: 'Over the time behind',
+  leading: 'Over the time ahead',
+  shift: 'Moved in time',
+  rank: 'The most and the least',
+  map: 'Value by value',
+  calendar: 'Calendar',
+} as const satisfies Record<MetricFunction['kind'], string>
+
+/** The functions by what they are for. */
+export function functionSections(functions: readonly MetricFunction[]) {
+  return Object.entries(HEADINGS).flatMap(([kind, name]) => {
+    const items = functions
+      .filter((each) => each.kind === kind)
+      .map((each) => ({ id: each.name, aside: each.arguments.map((argument) => argument.name).join(', ') }))
+    return items.length === 0 ? [] : [{ name, items }]
+  })
 }
 
-/** The functions of the metrics API by what they are for, and what each takes. */
-export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
-  {
-    name: 'Over the time behind',
-    argument: 'period',
-    functions: [
-      ...['avg', 'sum', 'min', 'max', 'count', 'first', 'last', 'delta'].map((each) => `${each}_over_time`),
-      'rate',
-      'increase',
-      'delta',
-      'moving_delta',
-    ],
-  },
-  {
-    name: 'Over the time ahead',
-    argument: 'period',
-    functions: ['avg', 'sum', 'min', 'max', 'count', 'first', 'last', 'delta'].map(
-      (each) => `rollup_${each}`,
-    ),
-  },
-  { name: 'Moved in time', argument: 'period', functions: ['before', 'after'] },
-  { name: 'The most and the least', argument: 'rank', functions: ['topk', 'bottomk'] },
-  {
-    name: 'Point by point',
-    argument: 'none',
-    functions: ['abs', 'ceil', 'floor', 'round', 'sqrt', 'exp', 'ln', 'log2', 'log10'],
-  },
-  { name: 'Limits', argument: 'number', functions: ['clamp_min', 'clamp_max'] },
-  {
-    name: 'Calendar',
-    argument: 'none',
-    functions: ['timestamp', 'minute', 'hour', 'day_of_week', 'day_of_month', 'day_of_year', 'month', 'year'],
-  },
-]
-
-const ARGUMENTS = new Map(
-  FUNCTION_GROUPS.flatMap(({ argument, functions }) => functions.map((name) => [name, argument] as const)),
-)
-
-/** What a function takes. */
-export function argumentOf(name: string): ArgumentKind {
-  return ARGUMENTS.get(name) ?? 'none'
+/** What a fresh argument says. */
+export function defaultArgument({ type, minimum, maximum }: MetricArgument): string {
+  if (type === 'duration') return '1d'
+  if (type === 'integer') return String(Math.max(5, minimum ?? 5))
+  return maximum === undefined
+    ? String(minimum ?? 0)
+    : String(minimum === undefined ? maximum : 0.95 * maximum)
 }
-
-/** What a fresh function is given. */
-export const DEFAULT_ARGUMENTS = {
-  period: '1d',
-  number: '0',
-  rank: '5',
-  none: '',
-} as const satisfies Record<ArgumentKind, string>
 
 /** The sentence under an argument that cannot be read; undefined when it can. */
-export function argumentFault(kind: ArgumentKind, text: string): string | undefined {
-  switch (kind) {
-    case 'period':
-      return /^\d+(\.\d+)?(s|m|h|d|w|mo|M|y)$/.test(text)
-        ? undefined
-        : 'A number and s, m, h, d, w, mo or y: 1d'
-    case 'number':
-      return text !== '' && Number.isFinite(Number(text)) ? undefined : 'A number'
-    case 'rank':
-      return /^[1-9]\d*$/.test(text) ? undefined : 'A whole number from 1'
-    case 'none':
-      return undefined
+export function argumentFault({ type, minimum, maximum }: MetricArgument, text: string): string | undefined {
+  if (type === 'duration') {
+    return /^\d+(\.\d+)?(s|m|h|d|w|mo|M|y)$/.test(text)
+      ? undefined
+      : 'A number and s, m, h, d, w, mo or y: 1d'
   }
+  const value = Number(text)
+  const isReadable =
+    text.trim() !== '' &&
+    Number.isFinite(value) &&
+    (type === 'number' || Number.isInteger(value)) &&
+    value >= (minimum ?? -Infinity) &&
+    value <= (maximum ?? Infinity)
+  if (isReadable) return undefined
+  const kind = type === 'integer' ? 'A whole number' : 'A number'
+  return `${kind}${minimum === undefined ? '' : ` from ${minimum}`}${maximum === undefined ? '' : ` to ${maximum}`}`
 }
 
-/** A function with its argument in the form of the API. */
-export function functionToWire(name: string, text: string): object {
-  const kind = argumentOf(name)
-  if (kind === 'none') return { name, arguments: [] }
-  if (kind === 'rank') return { name, arguments: [{ intValue: Number(text) }] }
-  if (kind === 'number') return { name, arguments: [{ doubleValue: Number(text) }] }
+/** A function with its arguments as typed, in the form of the API; null when one of them cannot be read. */
+export function functionToWire(definition: MetricFunction, typed: readonly string[]): object | null {
+  const { name, arguments: takes } = definition
+  if (takes.some((argument, place) => argumentFault(argument, typed[place] ?? '') !== undefined)) return null
+  return { name, arguments: takes.map((argument, place) => argumentToWire(argument, typed[place] ?? '')) }
+}
+
+function argumentToWire({ type }: MetricArgument, text: string): object {
+  if (type === 'integer') return { intValue: Number(text) }
+  if (type === 'number') return { doubleValue: Number(text) }
   const [, value, unit] = /^([\d.]+)(\w+)$/.exec(text) ?? []
-  return { name, arguments: [{ durationValue: { value: Number(value), unit } }] }
+  return { durationValue: { value: Number(value), unit } }
 }

@@ -1,21 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { Eye, EyeOff, Plus, Trash2, X } from 'lucide-react'
-import {
-  Dialog,
-  DialogTrigger,
-  Header,
-  ListBox,
-  ListBoxItem,
-  ListBoxSection,
-  Popover,
-} from 'react-aria-components'
+import { Eye, EyeOff, Trash2, X } from 'lucide-react'
 import { useState } from 'react'
 import type { TableInfo } from '../api/project.ts'
 import type { ProjectAddress } from '../api/project-address.ts'
-import { Button, IconButton } from '../parts/button.tsx'
+import { IconButton } from '../parts/button.tsx'
 import { Choose, Search, TextInput } from '../parts/field.tsx'
+import { PickButton } from '../parts/pick-button.tsx'
 import { queryId, type FunctionState, type QueryState } from './explorer-state.ts'
-import { argumentFault, argumentOf, DEFAULT_ARGUMENTS, FUNCTION_GROUPS } from './functions.ts'
+import { argumentFault, defaultArgument, functionSections, type MetricFunction } from './functions.ts'
 import { labelsQuery } from './labels.ts'
 
 const OPERATIONS = [
@@ -29,6 +21,7 @@ export function QueryEditor({
   place,
   query,
   tables,
+  known,
   onChange,
   onRemove,
 }: {
@@ -36,6 +29,8 @@ export function QueryEditor({
   readonly place: number
   readonly query: QueryState
   readonly tables: readonly TableInfo[]
+  /** The functions of the service by name. */
+  readonly known: ReadonlyMap<string, MetricFunction>
   readonly onChange: (query: QueryState) => void
   readonly onRemove: () => void
 }) {
@@ -97,7 +92,9 @@ export function QueryEditor({
             sections={[
               {
                 name: 'Labels',
-                items: labels.map(({ name }) => name).filter((name) => !(name in (query.labels ?? {}))),
+                items: labels
+                  .filter(({ name }) => !(name in (query.labels ?? {})))
+                  .map(({ name }) => ({ id: name })),
               },
             ]}
             onPick={(label) =>
@@ -144,28 +141,34 @@ export function QueryEditor({
               sections={[
                 {
                   name: 'Labels',
-                  items: labels.map(({ name }) => name).filter((name) => !query.by?.includes(name)),
+                  items: labels
+                    .filter(({ name }) => !query.by?.includes(name))
+                    .map(({ name }) => ({ id: name })),
                 },
               ]}
               onPick={(label) => onChange({ ...query, by: [...(query.by ?? []), label] })}
             />
           </>
         )}
-        {functions.map(([name, argument], index) => (
+        {functions.map(([name, ...typed], index) => (
           <FunctionChip
             key={`${index} ${name}`}
             name={name}
-            argument={argument}
-            onChange={(typed) => setFunction(index, [name, typed])}
+            takes={known.get(name)?.arguments ?? []}
+            typed={typed}
+            onChange={(changed) => setFunction(index, [name, ...changed])}
             onRemove={() => setFunction(index, null)}
           />
         ))}
         <PickButton
           name="Function"
           label="Function to apply"
-          sections={FUNCTION_GROUPS.map(({ name, functions: items }) => ({ name, items }))}
+          sections={functionSections([...known.values()])}
           onPick={(name) =>
-            onChange({ ...query, functions: [...functions, [name, DEFAULT_ARGUMENTS[argumentOf(name)]]] })
+            onChange({
+              ...query,
+              functions: [...functions, [name, ...(known.get(name)?.arguments ?? []).map(defaultArgument)]],
+            })
           }
         />
         <TypedText
@@ -192,28 +195,30 @@ export function QueryEditor({
 
 function FunctionChip({
   name,
-  argument,
+  takes,
+  typed,
   onChange,
   onRemove,
 }: {
   readonly name: string
-  readonly argument: string
-  readonly onChange: (argument: string) => void
+  readonly takes: MetricFunction['arguments']
+  readonly typed: readonly string[]
+  readonly onChange: (typed: readonly string[]) => void
   readonly onRemove: () => void
 }) {
-  const kind = argumentOf(name)
   return (
     <div className="chip">
       <span className="mono">{name}</span>
-      {kind !== 'none' && (
+      {takes.map((argument, place) => (
         <TypedText
-          label={`Argument of ${name}`}
+          key={argument.name}
+          label={takes.length === 1 ? `Argument of ${name}` : `${argument.name} of ${name}`}
           isMono
-          value={argument}
-          onChange={onChange}
-          fault={(text) => argumentFault(kind, text)}
+          value={typed[place] ?? ''}
+          onChange={(text) => onChange(takes.map((_, at) => (at === place ? text : (typed[at] ?? ''))))}
+          fault={(text) => argumentFault(argument, text)}
         />
-      )}
+      ))}
       <IconButton name={`Remove ${name}`} onPress={onRemove}>
         <X aria-hidden />
       </IconButton>
@@ -236,6 +241,12 @@ export function TypedText({
   readonly fault?: (text: string) => string | undefined
 }) {
   const [typed, setTyped] = useState(value)
+  const [before, setBefore] = useState(value)
+  // Another view was opened, or one went back to the one before: what was typed belongs to neither.
+  if (value !== before) {
+    setBefore(value)
+    setTyped(value)
+  }
   const take = () => typed !== value && onChange(typed)
   return (
     <form
@@ -254,49 +265,5 @@ export function TypedText({
         errorMessage={fault?.(typed)}
       />
     </form>
-  )
-}
-
-function PickButton({
-  name,
-  label,
-  sections,
-  onPick,
-}: {
-  readonly name: string
-  readonly label: string
-  readonly sections: readonly { readonly name: string; readonly items: readonly string[] }[]
-  readonly onPick: (item: string) => void
-}) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-      <Button look="quiet">
-        <Plus aria-hidden /> {name}
-      </Button>
-      <Popover className="popover" placement="bottom start">
-        <Dialog aria-label={label}>
-          <ListBox
-            aria-label={label}
-            className="listbox"
-            onAction={(key) => {
-              onPick(String(key))
-              setOpen(false)
-            }}
-          >
-            {sections.map((section) => (
-              <ListBoxSection key={section.name} className="option-section">
-                <Header>{section.name}</Header>
-                {section.items.map((item) => (
-                  <ListBoxItem key={item} id={item} className="option" textValue={item}>
-                    {item}
-                  </ListBoxItem>
-                ))}
-              </ListBoxSection>
-            ))}
-          </ListBox>
-        </Dialog>
-      </Popover>
-    </DialogTrigger>
   )
 }

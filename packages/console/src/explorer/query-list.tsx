@@ -3,6 +3,7 @@ import type { TableInfo } from '../api/project.ts'
 import type { ProjectAddress } from '../api/project-address.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { queryId, type ExplorerState } from './explorer-state.ts'
+import type { MetricFunction } from './functions.ts'
 import { QueryEditor, TypedText } from './query-editor.tsx'
 
 /** The queries and the formulas over them. */
@@ -10,11 +11,13 @@ export function QueryList({
   address,
   state,
   tables,
+  known,
   onChange,
 }: {
   readonly address: ProjectAddress
   readonly state: ExplorerState
   readonly tables: readonly TableInfo[]
+  readonly known: ReadonlyMap<string, MetricFunction>
   readonly onChange: (changed: Partial<ExplorerState>) => void
 }) {
   const queries = state.queries?.length ? state.queries : [{ metric: '' }]
@@ -28,6 +31,7 @@ export function QueryList({
           place={place}
           query={query}
           tables={tables}
+          known={known}
           onChange={(changed) => onChange({ queries: queries.with(place, changed) })}
           onRemove={() => onChange({ queries: queries.toSpliced(place, 1) })}
         />

@@ -1,7 +1,7 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { Menu } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components'
 import mark from '../mark.svg'
 import { IconButton } from '../parts/button.tsx'
@@ -50,13 +50,7 @@ export function Shell() {
 }
 
 function Connection() {
-  const client = useQueryClient()
   const { data: health = 'ready' } = useQuery(healthQuery)
-  const before = useRef(health)
-  useEffect(() => {
-    if (health === 'ready' && before.current !== 'ready') void client.invalidateQueries()
-    before.current = health
-  }, [health, client])
   if (health === 'ready') return null
   return (
     <div className="lost" role="alert">
