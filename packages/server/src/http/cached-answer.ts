@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import type { Cached, CachePolicy, CacheStats } from '../cache/cache-policy.ts'
+import type { Cached, CachePolicy } from '../cache/cache-policy.ts'
 import type { RouteContext } from './route.ts'
 
 type Context = Pick<RouteContext<unknown, unknown, unknown>, 'headers' | 'setHeader' | 'isInterfacePrefix'>
@@ -40,7 +40,7 @@ export async function cachedAnswer<Value>(
   if (!stats.isCached) return toWire()
   const encoding = chooseEncoding(headers['accept-encoding'])
   const compress = encoding === null ? plain : COMPRESSIONS[encoding]
-  const variant = [context.isInterfacePrefix, encoding, lasting(stats)].join(' ')
+  const variant = `${context.isInterfacePrefix} ${encoding} ${told(cached)}`
   const bytes = await cached.rendered(variant, () => compress(toBytes(toWire())))
   setHeader('content-type', 'application/json; charset=utf-8')
   setHeader('vary', 'accept-encoding')
@@ -64,11 +64,25 @@ function isKnown(etag: string, header: string | readonly string[] | undefined): 
     .some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === opaque)
 }
 
-function chooseEncoding(header: string | readonly string[] | undefined): keyof typeof COMPRESSIONS | null {
+type Encoding = keyof typeof COMPRESSIONS | null
+
+/** Few different headers are sent, and many times each. */
+const chosen = new Map<string, Encoding>()
+const CHOSEN_MAX = 1000
+
+function chooseEncoding(header: string | readonly string[] | undefined): Encoding {
+  const text = [header ?? ''].flat().join(',')
+  const known = chosen.get(text)
+  if (known !== undefined) return known
+  const encoding = readEncoding(text)
+  if (chosen.size >= CHOSEN_MAX) chosen.clear()
+  chosen.set(text, encoding)
+  return encoding
+}
+
+function readEncoding(header: string): Encoding {
   const accepted = new Set(
-    [header ?? '']
-      .flat()
-      .join(',')
+    header
       .split(',')
       .filter((each) => !/;\s*q=0(\.0*)?\s*$/.test(each))
       .map((each) => each.split(';')[0]?.trim().toLowerCase()),
@@ -77,9 +91,11 @@ function chooseEncoding(header: string | readonly string[] | undefined): keyof t
   return accepted.has('*') ? 'gzip' : null
 }
 
-/** All statistics that stay the same while the answer does. */
-function lasting({ details, ...stats }: CacheStats): string {
-  return JSON.stringify([stats, details?.source, details?.expiresAt, details?.dataVersion, details?.failure])
+/** What an answer says of itself beyond what stays the same as long as it is kept. */
+function told({ stats: { isRefreshing, details } }: Cached<unknown>): string {
+  const { source, expiresAt, failure } = details ?? {}
+  const failed = failure ? `${failure.attempts} ${failure.retryAt} ${failure.message}` : ''
+  return `${isRefreshing} ${source} ${expiresAt} ${failed}`
 }
 
 function plain(bytes: Uint8Array): Promise<Uint8Array> {

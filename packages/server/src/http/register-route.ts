@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Access, Admitted } from '../projects/access.ts'
+import { createBodyMemory } from './body-memory.ts'
 import { KEY_SECURITY } from './documentation.ts'
 import { NOT_MODIFIED } from './cached-answer.ts'
 import { presentedKey } from './presented-key.ts'
@@ -23,6 +24,13 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
   const readQuery = createReader(route.query ?? Type.Object({}), 'query')
   const readBody = route.body === undefined || route.body === 'raw' ? null : createReader(route.body, 'body')
   const addressOf = projectAddress(route)
+  const memory = route.isOftenRepeated ? createBodyMemory() : null
+  const parse = readBody && ((bytes: unknown) => readBody(parseJson(bytes)))
+
+  function bodyOf(given: unknown): unknown {
+    if (!parse) return given ?? new Uint8Array()
+    return memory && given instanceof Uint8Array ? memory.read(given, parse) : parse(given)
+  }
 
   for (const prefix of PREFIXES) {
     app.route({
@@ -44,13 +52,15 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
         const answer: unknown = await route.handle({
           params: readParams(request.params),
           query: readQuery(request.query),
-          body: readBody ? readBody(parseJson(request.body)) : (request.body ?? new Uint8Array()),
+          body: bodyOf(request.body),
           get project() {
             if (!project) throw new Error(`${route.path} names no project`)
             return project
           },
           key,
-          signal: callerSignal(request, reply),
+          get signal() {
+            return callerSignal(request, reply)
+          },
           requestId: request.id,
           headers: request.headers,
           isInterfacePrefix: prefix === '/api/v1',

@@ -39,6 +39,8 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  /** Do callers send the same body again and again? Then what was read of it is kept; handlers get it frozen. */
+  readonly isOftenRepeated?: true
   /** A body to try, for OpenAPI. */
   readonly example?: unknown
   /** Media types of a raw body, for OpenAPI. */

@@ -16,9 +16,14 @@ export interface RangeQuery {
 const DEFAULT_SAMPLES = 1000
 const MAX_SAMPLES = 10_000
 
+/** What was made of requests that are kept as they are, because they come again. */
+const parsed = new WeakMap<QueryRangeRequest, RangeQuery>()
+
 /** Validates a request; throws `invalid_argument` for what makes all of its results impossible. */
 export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
-  return {
+  const known = parsed.get(wire)
+  if (known) return known
+  const query: RangeQuery = {
     timeRange: parseTimeRange(wire.timeRange),
     queries: wire.queries ?? [],
     formulas: wire.formulas ?? [],
@@ -26,18 +31,26 @@ export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
     samplesOffset: wire.samplesOffset ?? 0,
     version: wire.version ?? 0,
   }
+  parsed.set(wire, query)
+  return query
 }
+
+/** The meaning of queries that come again. */
+const meanings = new WeakMap<RangeQuery, string>()
 
 /**
  * The cache key of a query: its meaning, relative times as written, without the cache policy (CA-1). Neither the
  * order of fields and labels matters nor whether a default was sent or left out.
  */
 export function rangeQueryKey(query: RangeQuery, projectId: number, version: number): string {
+  const meaning = meanings.get(query) ?? meaningOf(query)
+  meanings.set(query, meaning)
+  return `query_range ${projectId} ${version} ${meaning}`
+}
+
+function meaningOf(query: RangeQuery): string {
   const { timeRange, samplesLimit, samplesOffset } = query
   return JSON.stringify([
-    'query_range',
-    projectId,
-    version,
     timeRange,
     samplesLimit,
     samplesOffset,

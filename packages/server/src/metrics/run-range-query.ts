@@ -10,7 +10,7 @@ import { rangeQueryKey, type RangeQuery } from './range-query.ts'
 import { rangeQueryScope } from './range-query-scope.ts'
 import { neededIds, parseFormulas, runFormulas, type Outcome } from './run-formulas.ts'
 import type { SeriesSource } from './series-source.ts'
-import { resolveTimeRange } from './time-range.ts'
+import { checkTimeRange, resolveTimeRange } from './time-range.ts'
 
 export interface RangeQueryDependencies {
   readonly source: SeriesSource
@@ -50,7 +50,7 @@ export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRa
   const { cache, clock } = dependencies
   return async (project, query, policy, signal) => {
     // A range that cannot be answered is refused before the cache is asked.
-    resolveTimeRange(query.timeRange, clock.now())
+    checkTimeRange(query.timeRange, clock.now())
     const version = query.version || (project.activeVersion ?? 0)
     // The cache computes on behalf of others too, also after this caller has its answer.
     const stop = new AbortController()

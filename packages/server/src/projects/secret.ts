@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomId } from '../platform/ids.ts'
 
@@ -31,7 +31,7 @@ export function isMistyped(secret: string): boolean {
 
 /** What is stored of a secret. It has 160 random bits or more, so a fast hash suffices: there is nothing to guess. */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }
 
 function checksum(text: string): string {

@@ -13,6 +13,7 @@ export function insightsRoute(runInsights: RunInsights): AnyRoute {
     summary: 'Time series computed from metrics and from event logs.',
     tag: 'metrics',
     body: InsightsRequest,
+    isOftenRepeated: true,
     answer: InsightsAnswer,
     handle: async ({ body, project, signal, isInterfacePrefix }): Promise<InsightsAnswer> => {
       const { answer, stats } = await runInsights(project, body, signal)

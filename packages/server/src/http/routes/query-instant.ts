@@ -22,6 +22,7 @@ export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRo
     summary: 'The values of metrics at one time.',
     tag: 'metrics',
     body: QueryInstantRequest,
+    isOftenRepeated: true,
     answer: QueryInstantAnswer,
     handle: async (context) => {
       const { body, project, signal, isInterfacePrefix } = context

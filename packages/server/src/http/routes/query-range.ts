@@ -22,6 +22,7 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
     summary: 'Time series computed from metrics, on a grid aligned to the timezone.',
     tag: 'metrics',
     body: QueryRangeRequest,
+    isOftenRepeated: true,
     example: {
       queries: [
         {

@@ -27,6 +27,7 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
     tag: 'sql',
     query: SqlExecuteQuery,
     body: SqlExecuteRequest,
+    isOftenRepeated: true,
     example: { sqlQuery: { sql: 'select * from Transfer order by timestamp desc', size: 5 } },
     answer: SqlExecuteAnswer,
     handle: async (context) => {
