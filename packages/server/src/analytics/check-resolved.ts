@@ -1,10 +1,11 @@
 import { invalidArgument } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import type { PreparedStatement } from './prepare-statement.ts'
+import { createRecentValues } from './recent-values.ts'
 import type { Execution, SqlEngine } from './sql-engine.ts'
 
-/** Statements whose resolved form is remembered as good. */
-const REMEMBERED_MAX = 2000
+/** Characters of the statements whose resolved form is remembered as good, all together. */
+const REMEMBERED_CHARACTERS_MAX = 8_000_000
 /** What the engine itself puts where a statement names no table, or reads its own rows again. */
 const OWN = /^(system\.one$|_temporary_and_external_tables\.)/
 
@@ -20,12 +21,12 @@ export function createCheckResolved(
   engine: SqlEngine,
   functions: () => Promise<AllowedFunctions>,
 ): CheckResolved {
-  const good = new Set<string>()
+  const good = createRecentValues<true>(REMEMBERED_CHARACTERS_MAX)
 
   return async ({ scope, statement, parameters }, run) => {
     if (!statement.isWrapped || statement.isExplain) return
     const key = JSON.stringify([scope.projectId, scope.version, statement.canonical, parameters])
-    if (good.has(key)) return
+    if (good.get(key)) return
     const { tables, tableFunctions, database } = await engine.resolve(statement.sql, run)
     const foreign = tables.find((table) => !table.startsWith(`${database}.`) && !OWN.test(table))
     if (foreign !== undefined)
@@ -35,8 +36,6 @@ export function createCheckResolved(
     if (refused !== undefined) {
       throw invalidArgument(`sqlQuery.sql: the table function ${refused} is not allowed`)
     }
-    good.add(key)
-    const [oldest] = good
-    if (good.size > REMEMBERED_MAX && oldest !== undefined) good.delete(oldest)
+    good.put(key, true, key.length)
   }
 }

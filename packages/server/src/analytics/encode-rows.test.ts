@@ -9,7 +9,8 @@ function encode(types: readonly string[], lines: readonly (string | Buffer)[]): 
     types.map((_, n) => `c${n}`),
     types,
   )
-  const { bytes, ends } = createRowEncoder(columns, parsed)(lines.map((line) => Buffer.from(line)))
+  const block = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]))
+  const { bytes, ends } = createRowEncoder(columns, parsed)(block)
   return ends.map((end, n) => {
     const row = bytes.toString('utf8', n === 0 ? 0 : ends[n - 1], end)
     expect(row.endsWith(',\n')).toBe(true)

@@ -5,7 +5,9 @@ import { createRowEncoder } from './encode-rows.ts'
 import type { PreparedStatement, PrepareStatement } from './prepare-statement.ts'
 import { createRowReader } from './read-row.ts'
 import { hideInsides, type StatementRunner } from './run-statement.ts'
+import { linesOf } from './row-lines.ts'
 import { resolveQuery, type QueryReference, type SavedQueryStore } from './saved-query.ts'
+
 import type { BinaryFormat, RowStream } from './sql-engine.ts'
 
 /** Formats of whole results (SQ-8), and what they are called on the wire. */
@@ -67,8 +69,8 @@ async function* toNdjson(
 ): AsyncGenerator<Uint8Array> {
   const { columns, types } = readColumns(stream.names, stream.types)
   const encode = createRowEncoder(columns, types, clean)
-  for await (const lines of stream.lines) {
-    const { bytes, ends } = encode(lines)
+  for await (const block of stream.blocks) {
+    const { bytes, ends } = encode(block)
     let start = 0
     let at = 0
     for (const end of ends) {
@@ -89,8 +91,8 @@ async function* toCsv(
   const { columns, types } = readColumns(stream.names, stream.types)
   const readRow = createRowReader(types)
   yield Buffer.from(`${columns.map(({ name }) => quote(name)).join(',')}\r\n`)
-  for await (const lines of stream.lines) {
-    const rows = lines.map((line) => readRow(line).map(csvField).join(','))
+  for await (const block of stream.blocks) {
+    const rows = linesOf(block).map((line) => readRow(line).map(csvField).join(','))
     const text = `${rows.join('\r\n')}\r\n`
     yield Buffer.from(clean ? clean(text) : text)
   }

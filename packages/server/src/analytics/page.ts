@@ -4,13 +4,30 @@ import type { RowBatch } from './encode-rows.ts'
 /** Part of a result, and where the rest of it is. */
 export interface Page {
   readonly columns: readonly Column[]
-  /** JSON text: objects with a member for every column, with commas between them. */
-  readonly rows: string
+  /** JSON text: objects with a member for every column, with commas between them. A page out of the cache has it as a string. */
+  readonly rows: RowText | string
   readonly rowCount: number
   /** Epoch milliseconds of the execution. */
   readonly generatedAt: number
   /** Null when these are the last rows. */
   readonly next: { readonly resultId: string; readonly firstRow: number } | null
+}
+
+/** JSON text as bytes, which an answer takes as they are: turning them into a string and back would cost as much as making them. */
+export class RowText {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  toString(): string {
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString()
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
 }
 
 /** Where a page ends, whichever comes first (SQ-5). A page holds at least one row. */
@@ -56,8 +73,9 @@ export class PageFill {
   }
 
   /** The rows taken. */
-  text(): string {
-    const whole = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
-    return whole?.toString('utf8', 0, Math.max(0, whole.length - SEPARATOR_BYTES)) ?? ''
+  text(): RowText {
+    const [first] = this.#parts
+    const whole = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)
+    return new RowText(whole.subarray(0, Math.max(0, whole.length - SEPARATOR_BYTES)))
   }
 }

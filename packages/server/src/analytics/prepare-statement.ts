@@ -3,6 +3,7 @@ import type { Project } from '../projects/project.ts'
 import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { bindParameters } from './parameters.ts'
+import { createRecentValues } from './recent-values.ts'
 import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
 
 /** A statement that may run, and on what. */
@@ -22,6 +23,8 @@ export type PrepareStatement = (
   },
 ) => Promise<PreparedStatement>
 
+/** Characters of the admitted statements that are remembered, all together. */
+const REMEMBERED_CHARACTERS_MAX = 8_000_000
 /** The version that a project without one reads: it has no tables. */
 const NO_VERSION = 0
 
@@ -29,9 +32,17 @@ export function createPrepareStatement(
   engine: SqlEngine,
   functions: () => Promise<AllowedFunctions>,
 ): PrepareStatement {
+  // What may run depends on the text and the values alone, not on who asks.
+  const admitted = createRecentValues<AdmittedStatement>(REMEMBERED_CHARACTERS_MAX)
+
   return async (project, given) => {
     const { sql, parameters } = bindParameters(given.sql, given.parameters)
-    const statement = await admitStatement(engine, await functions(), sql, parameters)
+    const key = JSON.stringify([sql, parameters])
+    let statement = admitted.get(key)
+    if (!statement) {
+      statement = await admitStatement(engine, await functions(), sql, parameters)
+      admitted.put(key, statement, key.length + statement.canonical.length)
+    }
     return { scope: scopeOf(project, given.version), statement, parameters }
   }
 }

@@ -137,7 +137,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
       const { stream, leave } = await open(prepared, signal, (stop) => execute(prepared, stop))
       // A stream that nobody ever reads does not end by itself.
       signal.addEventListener('abort', leave, { once: true })
-      return { ...stream, lines: leaveAtEnd(stream.lines, leave) }
+      return { ...stream, blocks: leaveAtEnd(stream.blocks, leave) }
     },
 
     async bytes(prepared, format, signal) {

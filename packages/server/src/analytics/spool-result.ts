@@ -68,14 +68,14 @@ async function readAll(
 
   try {
     if (target.isAlwaysKept) writer = await begin()
-    for await (const lines of stream.lines) {
-      const batch = encode(lines)
+    for await (const block of stream.blocks) {
+      const batch = encode(block)
       const isOver = !fill.isFull && fill.take(batch) < batch.ends.length
-      if (isOver && !writer) {
-        writer = await begin()
+      if (isOver) {
+        writer ??= await begin()
+        answerWith({ resultId, firstRow: fill.rowCount })
         for (const each of early.splice(0)) await writer.write(each)
       }
-      if (isOver) answerWith({ resultId, firstRow: fill.rowCount })
       if (writer) await writer.write(batch)
       else early.push(batch)
     }

@@ -34,11 +34,11 @@ export interface ExecutionLimits {
   readonly rowsReadMax: number
 }
 
-/** Rows on their way: names and types of the columns as the engine gives them, then JSON arrays, one line a row. */
+/** Rows on their way: names and types of the columns as the engine gives them, then JSON arrays, one line a row, in blocks of whole lines. */
 export interface RowStream {
   readonly names: readonly string[]
   readonly types: readonly string[]
-  readonly lines: AsyncIterable<readonly Uint8Array[]>
+  readonly blocks: AsyncIterable<Buffer>
 }
 
 /** What the SQL API needs of the fact engine. Every method throws `ServiceError` (ER-4). */

@@ -10,12 +10,13 @@ import type {
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
-import { readLines } from './read-lines.ts'
+import { readLineBlocks } from './read-line-blocks.ts'
 
 const WRAPPER = 'select * from (\n'
 const EXPLAIN = 'explain ast '
 const EXPLAIN_RESOLVED = 'explain query tree '
 const PARSE_TIMEOUT_MS = 10_000
+const NEWLINE = 0x0a
 
 /** What a user's statement runs under, whatever it says. `readonly` keeps it from changing any of it (SQ-2). */
 const SANDBOX = {
@@ -211,32 +212,39 @@ function moveDetail(detail: unknown, prefixLength: number): unknown {
 
 async function readText(stream: Readable): Promise<readonly string[]> {
   const lines: string[] = []
-  for await (const batch of readLines(stream)) {
-    for (const line of batch) lines.push(Buffer.from(line).toString())
-  }
+  for await (const block of readLineBlocks(stream)) lines.push(...block.toString().trimEnd().split('\n'))
   return lines
 }
 
 async function toRowStream(stream: Readable): Promise<RowStream> {
-  const batches = readLines(stream)
-  const header: Uint8Array[] = []
-  const rest: Uint8Array[] = []
-  while (header.length < 2) {
-    const next = await batches.next()
-    if (next.done) break
-    for (const line of next.value) (header.length < 2 ? header : rest).push(line)
+  const blocks = readLineBlocks(stream)
+  let head: Buffer = Buffer.alloc(0)
+  let isOver = false
+  while (!isOver && endOfHeader(head) < 0) {
+    const next = await blocks.next()
+    if (next.done) isOver = true
+    else head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
   }
-  const [names = '[]', types = '[]'] = header.map((line) => Buffer.from(line).toString())
+  const end = isOver ? head.length : endOfHeader(head)
+  const [names = '[]', types = '[]'] = head.toString('utf8', 0, end).split('\n')
+  const rest = head.subarray(end)
   return {
     names: JSON.parse(names) as string[],
     types: JSON.parse(types) as string[],
-    lines: (async function* () {
+    blocks: (async function* () {
       try {
         if (rest.length > 0) yield rest
-        yield* batches
+        yield* blocks
       } finally {
         stream.destroy()
       }
     })(),
   }
+}
+
+/** The names and types take a line each; -1 while they are not whole. */
+function endOfHeader(head: Buffer): number {
+  const namesEnd = head.indexOf(NEWLINE)
+  const typesEnd = namesEnd < 0 ? -1 : head.indexOf(NEWLINE, namesEnd + 1)
+  return typesEnd < 0 ? -1 : typesEnd + 1
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseColumnType } from '../../src/analytics/column-type.ts'
 import { createRowReader } from '../../src/analytics/read-row.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
-import { readLines } from '../../src/clickhouse/read-lines.ts'
+import { linesOf } from '../../src/analytics/row-lines.ts'
+import { readLineBlocks } from '../../src/clickhouse/read-line-blocks.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
@@ -42,7 +43,7 @@ async function direct(statement: string): Promise<unknown[][]> {
     },
   })
   const lines: Uint8Array[] = []
-  for await (const batch of readLines(stream)) lines.push(...batch)
+  for await (const block of readLineBlocks(stream)) lines.push(...linesOf(block))
   const types = JSON.parse(Buffer.from(lines[1] ?? []).toString()) as string[]
   const read = createRowReader(types.map(parseColumnType))
   return lines.slice(2).map((line) => [...read(line)])

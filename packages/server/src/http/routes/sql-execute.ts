@@ -9,7 +9,7 @@ import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
 import { given, queryReference } from './sql-query.ts'
-import { resultToJson, withMember } from './sql-result.ts'
+import { withResult } from './sql-result.ts'
 
 export interface SqlExecuteRouteDependencies {
   readonly analytics: Pick<Analytics, 'runSql' | 'exportResult'>
@@ -58,5 +58,5 @@ function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfaceP
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(isInterfacePrefix ? { cursor, compute_stats: interfaceStatsToWire(stats) } : {}),
   }
-  return Buffer.from(withMember(rest, 'result', resultToJson(page, cursor)))
+  return withResult(rest, page, cursor)
 }

@@ -5,7 +5,7 @@ import type { SqlExecution } from '../../analytics/execution.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { statsToWire } from './query-range.ts'
 import { queryReference } from './sql-query.ts'
-import { resultToJson, withMember } from './sql-result.ts'
+import { withResult } from './sql-result.ts'
 
 const PATH = '/analytics/:owner/:project/sql'
 const OfExecution = Type.Object({ owner: Type.String(), project: Type.String(), executionId: Type.String() })
@@ -46,9 +46,13 @@ export function sqlExecutionRoutes(executions: Executions): readonly AnyRoute[] 
       handle: async ({ params, project, signal, setHeader }) => {
         const { execution, page, cursor } = await executions.view(project, params.executionId, signal)
         const info = executionToWire(execution)
+        if (!page) return { executionInfo: info }
         setHeader('content-type', 'application/json; charset=utf-8')
-        const text = page ? withMember(info, 'result', resultToJson(page, cursor)) : JSON.stringify(info)
-        return Buffer.from(`{"executionInfo":${text}}`)
+        return Buffer.concat([
+          Buffer.from('{"executionInfo":'),
+          withResult(info, page, cursor),
+          Buffer.from('}'),
+        ])
       },
     }),
     defineRoute({

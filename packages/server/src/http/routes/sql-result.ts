@@ -1,15 +1,19 @@
 import type { Page } from '../../analytics/page.ts'
 
-/** A page as the `result` of an answer, in JSON text: its rows are text already, and never parsed. */
-export function resultToJson({ columns, rows, generatedAt }: Page, cursor: string): string {
+/**
+ * The JSON of an object with a page as its last member, `result`. The rows are text already, and neither parsed nor made
+ * a string again.
+ */
+export function withResult(rest: object, { columns, rows, generatedAt }: Page, cursor: string): Buffer {
+  const before = JSON.stringify(rest).slice(0, -1)
   const names = JSON.stringify(columns.map(({ name }) => name))
   const types = JSON.stringify(Object.fromEntries(columns.map(({ name, wireType }) => [name, wireType])))
-  const end = JSON.stringify({ generatedAt: new Date(generatedAt).toISOString(), cursor })
-  return `{"columns":${names},"columnTypes":${types},"rows":[${rows}],${end.slice(1)}`
-}
-
-/** The JSON text of an object with one member whose value is JSON text already. */
-export function withMember(rest: object, name: string, json: string): string {
-  const text = JSON.stringify(rest)
-  return `${text.slice(0, -1)}${text === '{}' ? '' : ','}${JSON.stringify(name)}:${json}}`
+  const after = JSON.stringify({ generatedAt: new Date(generatedAt).toISOString(), cursor })
+  return Buffer.concat([
+    Buffer.from(
+      `${before}${before === '{' ? '' : ','}"result":{"columns":${names},"columnTypes":${types},"rows":[`,
+    ),
+    typeof rows === 'string' ? Buffer.from(rows) : rows.bytes,
+    Buffer.from(`],${after.slice(1)}}`),
+  ])
 }
