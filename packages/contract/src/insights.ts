@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { CachePolicyRequest } from './cache.ts'
-import { MetricFormula, MetricQuery, QueryRangeAnswer, TimeRangeRequest } from './metrics.ts'
+import { ExplainRequest, MetricFormula, MetricQuery, QueryRangeAnswer, TimeRangeRequest } from './metrics.ts'
 
 const Duration = Type.Object({
   value: Type.Optional(Type.Number()),
@@ -100,6 +100,7 @@ export const InsightsRequest = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Series per result.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Series to leave out first.' })),
   version: Type.Optional(Type.Integer({ minimum: 0 })),
+  explain: Type.Optional(ExplainRequest),
   cachePolicy: Type.Optional(CachePolicyRequest),
 })
 export type InsightsRequest = Type.Static<typeof InsightsRequest>

@@ -84,10 +84,16 @@ const queries = {
   ),
 }
 
+/** Asks for how the answer came about. */
+export const ExplainRequest = Type.Boolean({
+  description: 'Adds `explain`. The answer is computed for it: neither taken from the cache nor kept.',
+})
+
 /** Body of `POST …/metrics/{owner}/{project}/query_range`. */
 export const QueryRangeRequest = Type.Object({
   timeRange: TimeRangeRequest,
   ...queries,
+  explain: Type.Optional(ExplainRequest),
   cachePolicy: Type.Optional(CachePolicyRequest),
 })
 export type QueryRangeRequest = Type.Static<typeof QueryRangeRequest>
@@ -97,6 +103,7 @@ export const QueryInstantRequest = Type.Object({
   time: Type.Optional(Instant),
   timezone: Type.Optional(Type.String({ maxLength: 64 })),
   ...queries,
+  explain: Type.Optional(ExplainRequest),
   cachePolicy: Type.Optional(CachePolicyRequest),
 })
 export type QueryInstantRequest = Type.Static<typeof QueryInstantRequest>
@@ -154,8 +161,61 @@ const resultNames = {
   alias: Type.Optional(Type.String()),
   error: Type.Optional(Type.String({ description: 'Why this query has no result.' })),
 }
+const milliseconds = Type.Number({ description: 'Milliseconds.' })
+const stages = { plan: milliseconds, execute: milliseconds, evaluate: milliseconds }
+const statistics = Type.Array(Type.String())
+
+/** How an answer came about. */
+export const Explain = Type.Object({
+  queries: Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'Where the query stands in the request.' }),
+      id: Type.Optional(Type.String()),
+      name: Type.String({ description: 'The metric or event log.' }),
+      plan: Type.Optional(
+        Type.Object({
+          selector: Type.Array(Type.String(), { description: 'Conditions on labels.' }),
+          samples: Type.String({ description: 'What looks at the samples.' }),
+          then: Type.Array(Type.String(), { description: 'What follows on grid values, in order.' }),
+          from: Type.Optional(Type.String({ description: 'RFC 3339; absent: the beginning of the series.' })),
+          to: Type.String({ description: 'RFC 3339.' }),
+          cells: Type.Integer({ description: 'Stretches of time that statistics are read of.' }),
+          statistics: Type.Object(
+            { counter: Type.Optional(statistics), gauge: Type.Optional(statistics) },
+            { description: 'What is read of each stretch, by the types of series that were found.' },
+          ),
+        }),
+      ),
+      series: Type.Object({
+        known: Type.Optional(Type.Integer({ description: 'Of the metric.' })),
+        matched: Type.Optional(Type.Integer({ description: 'By the labelSelector.' })),
+        returned: Type.Integer({ description: 'After functions and aggregation, before the limit.' }),
+      }),
+      samples: Type.Optional(
+        Type.Object({
+          estimatedRows: Type.Optional(
+            Type.Integer({ description: 'Rows of samples and rollups that the engine expected to look at.' }),
+          ),
+          read: Type.Integer({ description: 'Samples read one by one.' }),
+          inRollups: Type.Integer({ description: 'Samples not read because rollups stood for them.' }),
+          rollups: Type.Array(Type.String(), { description: 'The rollups used, by their buckets.' }),
+        }),
+      ),
+      stagesMs: Type.Object(stages),
+    }),
+  ),
+  stagesMs: Type.Object(
+    { ...stages, formulas: milliseconds, respond: milliseconds },
+    { description: 'Summed over queries, which run at the same time.' },
+  ),
+  totalMs: milliseconds,
+})
+
 const answerEnd = {
-  warnings: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String(), {
+    description: 'What was adjusted, and what is almost surely not meant.',
+  }),
+  explain: Type.Optional(Explain),
   compute_stats: Type.Optional(InterfaceComputeStats),
 }
 

@@ -228,7 +228,8 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     onEnqueued: wake,
     sleep: (ms) => setTimeout(ms),
   })
-  const runRangeQuery = createRunRangeQuery({ source: createSeriesSource(facts), cache, clock })
+  const reads = { source: createSeriesSource(facts), cache, clock }
+  const runRangeQuery = createRunRangeQuery(reads)
   const analytics = createAnalytics({
     engine: createSqlEngine(facts),
     spool: createSqlSpool(db),
@@ -254,9 +255,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
-      insightsRoute(
-        createRunInsights({ source: createSeriesSource(facts), events: createEventSource(facts), clock }),
-      ),
+      insightsRoute(createRunInsights({ ...reads, events: createEventSource(facts) }), cacheDefaults),
       metricListRoute(createMetricCatalog(facts)),
       metricFunctionsRoute(),
       sqlExecuteRoute({ analytics, cacheDefaults }),

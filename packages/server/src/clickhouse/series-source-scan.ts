@@ -70,8 +70,17 @@ const STATISTICS = {
   },
 } as const satisfies Record<MetricType, Record<CellStatistic, string>>
 
-/** The statement of a scan, and how much of it hours answer. */
-export function scanSql(scan: Scan): { readonly sql: string; readonly readsSamples: boolean } {
+/** A statement, and which of its rows stand for samples that were not read. */
+export interface ScanStatement {
+  readonly sql: string
+  readonly readsSamples: boolean
+  /** Stretches of cells. */
+  readonly spans: readonly CellSpan[]
+  readonly isHistoryHourly: boolean
+}
+
+/** The statement of a scan; empty where there is nothing to read. */
+export function scanSql(scan: Scan): ScanStatement {
   const { edges, needsHistory } = scan
   const statements: string[] = []
   const spans = spansOf(scan)
@@ -86,6 +95,8 @@ export function scanSql(scan: Scan): { readonly sql: string; readonly readsSampl
   return {
     sql: statements.join('\nunion all\n'),
     readsSamples: sampled.length > 0 || (needsHistory && !isHistoryHourly),
+    spans,
+    isHistoryHourly: needsHistory && isHistoryHourly,
   }
 }
 

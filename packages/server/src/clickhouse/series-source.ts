@@ -12,6 +12,7 @@ import type { FactEngine, StatementOptions } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
 import { cellExpression } from './series-source-cell.ts'
 import { createCellTable, type CellTable, SAMPLES_COLUMNS, TOTALS } from './series-source-collect.ts'
+import { createReadingCount, estimateRows, type ReadingCount } from './series-source-count.ts'
 import { findSeries, type SeriesRow } from './series-source-find.ts'
 import { readRows } from './series-source-rows.ts'
 import { HISTORY_KEY, rowWidth, scanSql } from './series-source-scan.ts'
@@ -43,14 +44,19 @@ export function createSeriesSource(
       }
       const found = await findSeries(engine, plan, options)
       const tables: CellTable[] = []
+      const count = createReadingCount()
+      let matchedSeries = 0
       for (const type of ['counter', 'gauge'] as const) {
         const matching = found.filter((row) => row.type === type && row.matches)
+        matchedSeries += matching.length
         if (matching.length === 0) continue
         const isWhole = matching.length === found.length
-        const table = await scan(engine, plan, type, matching, isWhole, limits, options)
+        const table = await scan(engine, plan, type, matching, isWhole, limits, options, count)
         if (table) tables.push(table)
       }
-      return { isKnownMetric: found.length > 0, series: allSeries(tables) } satisfies SeriesReading
+      const hasLabel = (name: string) => found.some(({ labels }) => (labels[name] ?? '') !== '')
+      const report = { knownSeries: found.length, matchedSeries, hasLabel, ...count.total() }
+      return { report, series: allSeries(tables) } satisfies SeriesReading
     },
   }
 }
@@ -63,6 +69,7 @@ async function scan(
   isWhole: boolean,
   limits: SeriesSourceLimits,
   options: StatementOptions,
+  counts: ReadingCount,
 ): Promise<CellTable | null> {
   const { statistics, needsHistory, needsSamples } = plan.needs[type]
   const needsTotals = type === 'counter' && statistics.some((statistic) => TOTALS.includes(statistic))
@@ -76,8 +83,11 @@ async function scan(
   const { edges } = plan
   const { usesHours } = limits
   const task = { type, seriesIds, edges, cell, columns, needsHistory, needsSamples, usesHours }
-  const { sql } = scanSql(task)
+  const statement = scanSql(task)
+  const { sql } = statement
   if (sql === '') return null
+  if (plan.isExplained) counts.estimate(await estimateRows(engine, sql, plan.metric, options))
+  const add = counts.of(statement, cells)
   const table = createCellTable(matching, type, columns, cells, { needsSamples, needsTotals })
   const stream = await engine
     .stream(sql, 'RowBinary', { ...options, parameters: { metric: plan.metric } })
@@ -85,8 +95,10 @@ async function scan(
   await readRows(stream, rowWidth(task), (high, low, key, count, numbers, at) => {
     const row = table.find(high, low)
     if (row < 0 || count === 0) return
-    if (key === HISTORY_KEY) table.setHistory(row, numbers, at)
-    else table.setCell(row, cell.cellOf(key), count, numbers, at)
+    const place = key === HISTORY_KEY ? HISTORY_KEY : cell.cellOf(key)
+    add(place, count)
+    if (place === HISTORY_KEY) table.setHistory(row, numbers, at)
+    else table.setCell(row, place, count, numbers, at)
   })
   return table
 }

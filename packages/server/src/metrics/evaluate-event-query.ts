@@ -1,7 +1,7 @@
 import type { EventQuery } from '@millrace/contract'
 import type { Clock } from '../platform/clock.ts'
 import { applyFunctions } from './apply-functions.ts'
-import type { EvaluatedQuery, EvaluationScope } from './evaluate-query.ts'
+import { inField, type EvaluatedQuery, type EvaluationScope } from './evaluate-query.ts'
 import type { EventSource } from './event-source.ts'
 import { hasPoints } from './grid-series.ts'
 import { createPace } from './pace.ts'
@@ -14,15 +14,38 @@ export async function evaluateEventQuery(
   field: string,
   { projectId, version, grid, signal }: EvaluationScope,
 ): Promise<EvaluatedQuery> {
+  const startedAt = clock.monotonic()
   const plan = planEventQuery(query, field, grid)
-  const reading = await source.read({ projectId, version, ...plan.read }, signal)
+  const plannedAt = clock.monotonic()
+  const reading = await source.read({ projectId, version, ...plan.read }, signal).catch((error: unknown) => {
+    throw inField(error, field)
+  })
+  const readAt = clock.monotonic()
   const series = reading.series.map(({ labels, values }) => ({
     labels,
     values: accumulate(values, plan.accumulation),
   }))
+  const applied = await applyFunctions(
+    series.filter(hasPoints),
+    plan.functions,
+    grid,
+    createPace(clock, signal),
+  )
+  const stagesMs = {
+    plan: plannedAt - startedAt,
+    execute: readAt - plannedAt,
+    evaluate: clock.monotonic() - readAt,
+  }
   return {
-    series: await applyFunctions(series.filter(hasPoints), plan.functions, grid, createPace(clock, signal)),
+    series: applied,
     warnings: reading.isKnownLog ? [] : [`event log ${JSON.stringify(plan.read.name)} does not exist`],
+    explanation: {
+      name: plan.read.name,
+      plan: null,
+      reading: null,
+      returnedSeries: applied.length,
+      stagesMs,
+    },
   }
 }
 

@@ -1,11 +1,14 @@
 import type { MetricQuery } from '@millrace/contract'
 import type { Clock } from '../platform/clock.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
 import { applyFunctions, reduceWindows } from './apply-functions.ts'
+import { explainQuery, type QueryExplanation } from './explain-query.ts'
 import { hasPoints, type GridSeries } from './grid-series.ts'
 import { createPace } from './pace.ts'
-import { planQuery, type QueryPlan } from './plan-query.ts'
-import type { SeriesSource } from './series-source.ts'
+import { planQuery } from './plan-query.ts'
+import { createGaps, queryWarnings } from './query-warnings.ts'
+import type { MetricType, SeriesReading, SeriesSource } from './series-source.ts'
 import type { Grid } from './time-range.ts'
 
 export interface EvaluationDependencies {
@@ -19,12 +22,15 @@ export interface EvaluationScope {
   readonly version: number
   readonly grid: Grid
   readonly signal: AbortSignal
+  /** Is the caller to be told how the answer came about? */
+  readonly isExplained: boolean
 }
 
-/** The series of a query, and what the caller should be told. */
+/** The series of a query, what the caller should be told, and how it went. */
 export interface EvaluatedQuery {
   readonly series: readonly GridSeries[]
   readonly warnings: readonly string[]
+  readonly explanation: QueryExplanation
 }
 
 /** Plans, reads and evaluates one query: select series → functions in order → aggregate (MQ-1). */
@@ -32,38 +38,53 @@ export async function evaluateQuery(
   { source, clock }: EvaluationDependencies,
   query: MetricQuery,
   field: string,
-  { projectId, version, grid, signal }: EvaluationScope,
+  { projectId, version, grid, signal, isExplained }: EvaluationScope,
 ): Promise<EvaluatedQuery> {
+  const startedAt = clock.monotonic()
   const plan = planQuery(query, field, grid)
-  const reading = await source.read({ projectId, version, ...plan.read }, signal)
+  const plannedAt = clock.monotonic()
+  const reading = await source
+    .read({ projectId, version, isExplained, ...plan.read }, signal)
+    .catch((error: unknown): SeriesReading => {
+      throw inField(error, field)
+    })
+  const readAt = clock.monotonic()
   const evaluated: GridSeries[] = []
   const pace = createPace(clock, signal)
-  let hasCounters = false
+  const gaps = createGaps()
+  const types = new Set<MetricType>()
   for (const cells of reading.series) {
-    const series = {
-      labels: cells.labels,
-      values: reduceWindows(cells, plan.ranges, plan.reducer, plan.quantile),
-    }
+    const { labels, type } = cells
+    const values = reduceWindows(cells, plan.ranges, plan.reducer, plan.first?.quantile ?? null)
+    const series = { labels, values }
     if (hasPoints(series)) evaluated.push(series)
-    hasCounters ||= cells.type === 'counter'
+    gaps.note(values)
+    types.add(type)
     await pace.turn()
   }
-  const series = await applyFunctions(evaluated, plan.functions, grid, pace)
+  const applied = await applyFunctions(evaluated, plan.functions, grid, pace)
+  const series = plan.aggregate ? (await aggregate(applied, plan.aggregate, pace)).filter(hasPoints) : applied
+  const { report } = reading
+  const stagesMs = {
+    plan: plannedAt - startedAt,
+    execute: readAt - plannedAt,
+    evaluate: clock.monotonic() - readAt,
+  }
   return {
-    series: plan.aggregate ? (await aggregate(series, plan.aggregate, pace)).filter(hasPoints) : series,
-    warnings: warningsOf(plan, reading.isKnownMetric, hasCounters),
+    series,
+    warnings: queryWarnings(plan, grid, report, { types, gaps: gaps.share() }),
+    explanation: explainQuery(plan, report, types, series.length, stagesMs),
   }
 }
 
-function warningsOf(
-  { read: { metric }, addsSamples }: QueryPlan,
-  isKnownMetric: boolean,
-  hasCounters: boolean,
-): string[] {
-  if (!isKnownMetric) return [`metric ${JSON.stringify(metric)} does not exist`]
-  if (addsSamples === null || !hasCounters) return []
-  const instead = addsSamples === 'rollup_sum' ? 'rollup_delta' : 'delta_over_time, or rollup_delta,'
-  return [
-    `${addsSamples} of the counter ${JSON.stringify(metric)} adds up running totals; ${instead} gives what was added in the window`,
-  ]
+/** The failure of a source with the place of the query, which only this side knows. */
+export function inField(error: unknown, field: string): unknown {
+  if (!(error instanceof ServiceError) || error.code === 'internal' || error.code === 'cancelled')
+    return error
+  const { code, message, details, retryAfterSeconds } = error
+  return new ServiceError(code, `${field}: ${message}`, {
+    cause: error,
+    details,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
 }

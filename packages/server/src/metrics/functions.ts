@@ -133,31 +133,43 @@ function parseFunction(wire: WireFunction, field: string): FunctionCall {
   }
   const { argument: takes }: FunctionDefinition = FUNCTIONS[name]
   const given = wire.arguments ?? []
-  const refusal = () => invalidArgument(`${field}: ${name} takes ${TAKES[takes]}`)
+  const refusal = () => {
+    const was = given.length === 0 ? 'none was given' : `not ${JSON.stringify(given).slice(0, 200)}`
+    return invalidArgument(`${field}: ${name} takes ${TAKES[takes]}; ${was}`)
+  }
+  const periodOf = (value: WireArgument, index: number) =>
+    parsePeriod(value.durationValue ?? {}, `${field}.arguments[${index}].durationValue`, ` of ${name}`)
   if (takes === 'none') {
     if (given.length > 0) throw refusal()
     return { name, argument: null, quantile: null }
   }
   if (takes === 'quantile') {
-    const wished = given.find(({ durationValue }) => durationValue)?.durationValue
+    const place = given.findIndex(({ durationValue }) => durationValue)
+    const wished = given[place]
     const other = given.find(({ durationValue }) => !durationValue)
     const quantile = other?.doubleValue ?? other?.intValue
     if (given.length !== 2 || !wished || quantile === undefined || !(quantile >= 0 && quantile <= 1)) {
       throw refusal()
     }
-    return { name, argument: parsePeriod(wished, `${field} (${name}): durationValue`), quantile }
+    return { name, argument: periodOf(wished, place), quantile }
   }
   const [value, ...others] = given
   if (!value || others.length > 0) throw refusal()
   if (takes === 'period') {
     if (!value.durationValue) throw refusal()
-    const argument = parsePeriod(value.durationValue, `${field} (${name}): durationValue`)
-    return { name, argument, quantile: null }
+    return { name, argument: periodOf(value, 0), quantile: null }
   }
   const number = takes === 'rank' ? value.intValue : (value.doubleValue ?? value.intValue)
   if (number === undefined || !Number.isFinite(number)) throw refusal()
   if (takes === 'rank' && !(Number.isInteger(number) && number >= 1)) throw refusal()
   return { name, argument: number, quantile: null }
+}
+
+/** A call as people write it: `rollup_sum(1d)`, `quantile_over_time(0.95, 1h)`. */
+export function describeCall({ name, argument, quantile }: FunctionCall): string {
+  const last =
+    argument === null ? [] : [typeof argument === 'number' ? argument : `${argument.count}${argument.unit}`]
+  return `${name}(${[...(quantile === null ? [] : [quantile]), ...last].join(', ')})`
 }
 
 function isFunctionName(name: string): name is FunctionName {

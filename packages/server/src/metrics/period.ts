@@ -31,28 +31,34 @@ export function periodUnit(name: string): PeriodUnit | undefined {
   return PERIOD_UNITS.find((unit) => (UNIT_NAMES[unit] as readonly string[]).includes(lower))
 }
 
-/** A `durationValue` of a function's argument (FN): positive, at most 200 years, whole for calendar units. */
-export function parsePeriod(wire: { value?: number; unit?: string }, field: string): Period {
+/**
+ * A `durationValue` of a function's argument (FN): positive, at most 200 years, whole for calendar units. Throws
+ * `invalid_argument`, whose message says of what the value is by `owner`, such as ` of rate`.
+ */
+export function parsePeriod(wire: { value?: number; unit?: string }, field: string, owner = ''): Period {
   const unit = periodUnit(wire.unit ?? '')
   if (!unit) {
     throw invalidArgument(
-      `${field}.unit: ${JSON.stringify(wire.unit ?? '')} is not one of ${PERIOD_UNITS.join(', ')} or their English names`,
+      `${field}.unit${owner}: ${JSON.stringify(wire.unit ?? '')} is not one of ${PERIOD_UNITS.join(', ')} or their English names`,
     )
   }
   const count = wire.value ?? 0
   const isExact = unit in EXACT_MS
   if (!(count > 0) || nominalSeconds({ count, unit }) > 200 * 366 * DAY_SECONDS) {
-    throw invalidArgument(`${field}.value: must be above 0 and at most 200 years`)
+    throw invalidArgument(
+      `${field}.value${owner}: ${wire.value ?? 'none'} must be above 0 and at most 200 years`,
+    )
   }
   if (isExact ? !Number.isInteger(count * 1000) : !Number.isInteger(count)) {
     throw invalidArgument(
-      `${field}.value: must be a whole number of ${isExact ? 'milliseconds' : 'days, weeks, months or years'}`,
+      `${field}.value${owner}: ${count} must be a whole number of ${isExact ? 'milliseconds' : 'days, weeks, months or years'}`,
     )
   }
   return { count, unit }
 }
 
-function nominalSeconds({ count, unit }: Period): number {
+/** About how long a period is, in seconds: the longest that its unit can be. */
+export function nominalSeconds({ count, unit }: Period): number {
   const seconds = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, mo: 2_678_400, y: 31_622_400 } as const
   return count * seconds[unit]
 }

@@ -15,12 +15,11 @@ export interface QueryPlan {
   readonly read: Pick<SeriesPlan, 'metric' | 'matchers' | 'edges' | 'needs'>
   readonly ranges: CellRanges
   readonly reducer: ReducerName
-  readonly quantile: number | null
+  /** The function that looks at the samples themselves; null where the series is carried forward. */
+  readonly first: FunctionCall | null
   /** The functions that work on grid values: all, or all but the first. */
   readonly functions: readonly FunctionCall[]
   readonly aggregate: Aggregate | null
-  /** The name of a function that adds up samples of the metric itself, which is seldom meant for a counter (MQ-3). */
-  readonly addsSamples: string | null
 }
 
 /** Plans a query on a grid; throws `invalid_argument` for what that query alone has wrong. */
@@ -28,34 +27,37 @@ export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryP
   const metric = query.query ?? ''
   if (metric === '') throw invalidArgument(`${field}.query: the name of a metric is required`)
   const functions = parseFunctions(query.functions ?? [], `${field}.functions`)
-  const { windows, reducer, rest } = firstWindows(functions, grid)
+  const { windows, reducer, first, rest } = firstWindows(functions, grid)
   const edges = withHourEdges(edgesOf(windows))
   const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
   return {
     read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
     ranges: cellRanges(windows, edges),
     reducer,
-    quantile: reducer === 'quantile' ? (functions[0]?.quantile ?? null) : null,
+    first,
     functions: rest,
     aggregate: query.aggregate ? parseAggregate(query.aggregate, `${field}.aggregate`) : null,
-    addsSamples: reducer === 'sum' ? (functions[0]?.name ?? null) : null,
   }
 }
 
 /** A first function that looks at windows or at other times sees the samples themselves; before any other the series is carried forward (MQ-2). */
-function firstWindows(
-  functions: readonly FunctionCall[],
-  grid: Grid,
-): { readonly windows: Windows; readonly reducer: ReducerName; readonly rest: readonly FunctionCall[] } {
+function firstWindows(functions: readonly FunctionCall[], grid: Grid): FirstWindows {
   const [first, ...rest] = functions
   const operation = first && FUNCTIONS[first.name].operation
   if (operation?.kind === 'window') {
     const shape = { kind: operation.window, period: periodOf(first?.argument ?? null) }
-    return { windows: windowsOf(shape, grid), reducer: operation.reducer, rest }
+    return { windows: windowsOf(shape, grid), reducer: operation.reducer, first: first ?? null, rest }
   }
   if (operation?.kind === 'shift') {
     const windows = shiftedWindows(periodOf(first?.argument ?? null), operation.direction, grid)
-    return { windows, reducer: 'carried', rest }
+    return { windows, reducer: 'carried', first: first ?? null, rest }
   }
-  return { windows: windowsOf({ kind: 'carried' }, grid), reducer: 'carried', rest: functions }
+  return { windows: windowsOf({ kind: 'carried' }, grid), reducer: 'carried', first: null, rest: functions }
+}
+
+interface FirstWindows {
+  readonly windows: Windows
+  readonly reducer: ReducerName
+  readonly first: FunctionCall | null
+  readonly rest: readonly FunctionCall[]
 }

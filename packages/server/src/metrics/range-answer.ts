@@ -17,8 +17,12 @@ export interface RangeAnswer {
   readonly warnings: readonly string[]
 }
 
+/** Where a result comes from. */
+export type ResultSource = 'METRICS' | 'EVENTS' | 'FORMULA'
+
 /** The result of one query or formula; `error` is null when it has one. */
 export interface RangeResult {
+  readonly dataSource: ResultSource
   readonly id: string | null
   readonly alias: string | null
   readonly error: string | null
@@ -45,9 +49,22 @@ export function describeGrid(grid: Grid): Omit<RangeAnswer, 'results' | 'warning
   }
 }
 
-interface Limit {
+/** How many series of each result are shown (MQ-7). */
+export interface SeriesLimit {
   readonly samplesLimit: number
   readonly samplesOffset: number
+  /** Is the limit the default or the most that is allowed, rather than a wish? */
+  readonly isOurs: boolean
+}
+
+const DEFAULT_SERIES = 1000
+const MAX_SERIES = 10_000
+
+/** Reads a limit as asked for; absent or 0 is the default. */
+export function seriesLimit(limit: number | undefined, offset: number | undefined): SeriesLimit {
+  const samplesLimit = Math.min(limit || DEFAULT_SERIES, MAX_SERIES)
+  const isOurs = samplesLimit === DEFAULT_SERIES || samplesLimit === MAX_SERIES
+  return { samplesLimit, samplesOffset: offset ?? 0, isOurs }
 }
 
 /** Orders series by last value, largest first, then labels, and keeps a page of them (MQ-7). */
@@ -55,7 +72,7 @@ export async function limitSeries(
   series: readonly GridSeries[],
   name: string,
   alias: string | null,
-  { samplesLimit, samplesOffset }: Limit,
+  { samplesLimit, samplesOffset }: SeriesLimit,
   pace: Pace,
 ): Promise<Pick<RangeResult, 'series' | 'totalSeries'>> {
   const ordered = series

@@ -1,3 +1,4 @@
+import type { MetricQuery } from '@millrace/contract'
 import type { AnswerScope } from '../cache/cache-policy.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { planQuery } from './plan-query.ts'
@@ -7,13 +8,18 @@ import { resolveTimeRange, type Grid } from './time-range.ts'
 /** What the answer to a range query depends on when it is computed at `nowMs` (CA-6): its metrics over all that their windows reach, and its grid. */
 export function rangeQueryScope(query: RangeQuery, nowMs: number): AnswerScope {
   const grid = resolveTimeRange(query.timeRange, nowMs)
-  const spans = query.queries.map((_, index) => spanOf(query, index, grid))
-  const names = [...new Set(query.queries.flatMap((each) => (each.query ? [each.query] : [])))]
+  const names = query.queries.flatMap((each) => (each.query ? [each.query] : []))
+  const spans = query.queries.map((wire, index) => metricSpan(wire, `queries[${index}]`, grid))
+  return scopeOf(names, spans, grid)
+}
+
+/** The scope of an answer on a grid that reads these names over these spans. */
+export function scopeOf(names: readonly string[], spans: readonly Span[], grid: Grid): AnswerScope {
   const from = Math.min(...spans.map((span) => span.fromMicros))
   const to = Math.max(...spans.map((span) => span.toMicros))
   return {
     coverage: {
-      names,
+      names: [...new Set(names)],
       fromMicros: Number.isFinite(from) ? from : null,
       toMicros: Number.isFinite(to) ? to : null,
     },
@@ -21,25 +27,25 @@ export function rangeQueryScope(query: RangeQuery, nowMs: number): AnswerScope {
   }
 }
 
-interface Span {
+/** Time that a query reads, both ends inclusive. */
+export interface Span {
   readonly fromMicros: number
   readonly toMicros: number
 }
 
-/** A query that cannot be planned reads nothing; its answer holds an error and is not kept. */
-function spanOf(query: RangeQuery, index: number, grid: Grid): Span {
-  const wire = query.queries[index]
+/** Reads nothing. */
+export const NO_SPAN: Span = { fromMicros: Infinity, toMicros: -Infinity }
+
+/** What a query of a metric reads; one that cannot be planned reads nothing, and its answer holds an error and is not kept. */
+export function metricSpan(wire: MetricQuery, field: string, grid: Grid): Span {
   try {
-    if (!wire) return NOTHING
-    const { edges, needs } = planQuery(wire, `queries[${index}]`, grid).read
+    const { edges, needs } = planQuery(wire, field, grid).read
     const last = edges.at(-1)
-    if (last === undefined) return NOTHING
+    if (last === undefined) return NO_SPAN
     const needsHistory = needs.counter.needsHistory || needs.gauge.needsHistory
     return { fromMicros: needsHistory ? -Infinity : (edges[0] ?? -Infinity), toMicros: last - 1 }
   } catch (error) {
-    if (error instanceof ServiceError) return NOTHING
+    if (error instanceof ServiceError) return NO_SPAN
     throw error
   }
 }
-
-const NOTHING: Span = { fromMicros: Infinity, toMicros: -Infinity }

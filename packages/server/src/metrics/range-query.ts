@@ -1,20 +1,18 @@
 import type { MetricFormula, MetricQuery, QueryRangeRequest } from '@millrace/contract'
+import { seriesLimit, type SeriesLimit } from './range-answer.ts'
 import type { TimeRange } from './time-range.ts'
 import { parseTimeRange } from './time-range.ts'
 
 /** A range query as asked, as far as it concerns all of its results; queries and formulas are checked one by one (ER-3). */
-export interface RangeQuery {
+export interface RangeQuery extends SeriesLimit {
   readonly timeRange: TimeRange
   readonly queries: readonly MetricQuery[]
   readonly formulas: readonly MetricFormula[]
-  readonly samplesLimit: number
-  readonly samplesOffset: number
   /** The version wished for; 0 is the active one (MQ-9). */
   readonly version: number
+  /** Is the caller to be told how the answer came about? No part of the meaning. */
+  readonly isExplained: boolean
 }
-
-const DEFAULT_SAMPLES = 1000
-const MAX_SAMPLES = 10_000
 
 /** What was made of requests that are kept as they are, because they come again. */
 const parsed = new WeakMap<QueryRangeRequest, RangeQuery>()
@@ -27,9 +25,9 @@ export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
     timeRange: parseTimeRange(wire.timeRange),
     queries: wire.queries ?? [],
     formulas: wire.formulas ?? [],
-    samplesLimit: Math.min(wire.samplesLimit || DEFAULT_SAMPLES, MAX_SAMPLES),
-    samplesOffset: wire.samplesOffset ?? 0,
+    ...seriesLimit(wire.samplesLimit, wire.samplesOffset),
     version: wire.version ?? 0,
+    isExplained: wire.explain ?? false,
   }
   parsed.set(wire, query)
   return query
@@ -54,17 +52,33 @@ function meaningOf(query: RangeQuery): string {
     timeRange,
     samplesLimit,
     samplesOffset,
-    query.queries.map((each) => [
-      each.query ?? '',
-      Object.entries(each.labelSelector ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
-      each.aggregate ? [each.aggregate.op ?? '', each.aggregate.grouping ?? []] : null,
-      ...namedKey(each),
-    ]),
-    query.formulas.map((each) => [each.expression ?? '', ...namedKey(each)]),
+    query.queries.map(metricQueryKey),
+    query.formulas.map(formulaKey),
   ])
 }
 
-function namedKey({ alias, id, disabled, functions }: MetricQuery | MetricFormula): readonly unknown[] {
+/** The part of a key that stands for one query. */
+export function metricQueryKey(each: MetricQuery): readonly unknown[] {
+  return [
+    each.query ?? '',
+    Object.entries(each.labelSelector ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    each.aggregate ? [each.aggregate.op ?? '', each.aggregate.grouping ?? []] : null,
+    ...namedKey(each),
+  ]
+}
+
+/** The part of a key that stands for one formula. */
+export function formulaKey(each: MetricFormula): readonly unknown[] {
+  return [each.expression ?? '', ...namedKey(each)]
+}
+
+/** The members that queries and formulas share. */
+export function namedKey({
+  alias,
+  id,
+  disabled,
+  functions,
+}: Pick<MetricQuery, 'alias' | 'id' | 'disabled' | 'functions'>): readonly unknown[] {
   const calls = functions?.map(({ name, arguments: given }) => [name ?? '', given ?? []])
   return [alias ?? null, id ?? null, disabled ?? false, calls ?? []]
 }

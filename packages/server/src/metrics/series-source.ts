@@ -47,6 +47,8 @@ export interface SeriesPlan {
   readonly matchers: readonly LabelMatcher[]
   readonly edges: Float64Array
   readonly needs: Readonly<Record<MetricType, CellNeeds>>
+  /** Is the caller to be told how much was expected to be read? Asking for it costs a little. */
+  readonly isExplained: boolean
 }
 
 /** The cells of one series. Where `count` is 0 the statistics mean nothing. */
@@ -63,9 +65,26 @@ export interface SeriesCells {
   readonly samples: readonly (readonly number[] | undefined)[]
 }
 
-/** What was found. A metric may be known and yet have no series that match. */
+/** What a reading took. */
+export interface ReadingReport {
+  /** Series of the metric, and those of them that match. */
+  readonly knownSeries: number
+  readonly matchedSeries: number
+  /** Does any series of the metric have the label? */
+  hasLabel(name: string): boolean
+  /** The rollups that were read, by the length of their buckets; none where samples alone were. */
+  readonly rollups: readonly string[]
+  /** Samples that were read one by one. */
+  readonly samplesRead: number
+  /** Samples that were not read because rollups stood for them. */
+  readonly samplesInRollups: number
+  /** Rows that the engine expected to look at, those of samples and of rollups alike; null where it was not asked. */
+  readonly estimatedRows: number | null
+}
+
+/** What was found. A metric without series is not known; one that is may yet have none that match. */
 export interface SeriesReading {
-  readonly isKnownMetric: boolean
+  readonly report: ReadingReport
   /** Made as they are asked for. */
   readonly series: Iterable<SeriesCells>
 }

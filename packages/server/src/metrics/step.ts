@@ -17,14 +17,19 @@ export const STEP_LADDER: readonly number[] = [
   [DAY, 2 * DAY, WEEK_SECONDS, MONTH_SECONDS, YEAR_SECONDS],
 ].flat()
 
+/** Longer than any range that can be asked for. */
+const MAX_STEP_SECONDS = 400 * YEAR_SECONDS
+
 /** A range has at most this many grid points (TR-5). */
 export const MAX_POINTS = 1000
 
 /** The step as asked for, in seconds; null where TR-5 chooses. */
 export function parseStep(step: number | undefined): number | null {
   if (step === undefined) return null
-  if (!Number.isSafeInteger(step) || step < 1 || step > 400 * YEAR_SECONDS) {
-    throw invalidArgument('timeRange.step: must be an integer of seconds, at least 1')
+  if (!Number.isSafeInteger(step) || step < 1 || step > MAX_STEP_SECONDS) {
+    throw invalidArgument(
+      `timeRange.step: ${step} must be an integer of seconds from 1 to ${MAX_STEP_SECONDS} (400 years)`,
+    )
   }
   return step
 }

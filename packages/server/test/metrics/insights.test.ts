@@ -203,6 +203,69 @@ describe('insights', () => {
     expect(await days({ selectorExpr: where('venue', 'EQ', { stringValue: "' or 1 = 1 --" }) })).toEqual({})
   })
 
+  it('goes through the cache, and follows late events and metrics (CA-2, CA-5, CA-6)', async () => {
+    const request = {
+      queries: [{ eventsQuery: { resource: { name: 'Late' } } }, { metricsQuery: { query: 'late' } }],
+    }
+    const statsOf = (answer: Answer) => answer.body.results[0].computeStats
+    const ingest = async (type: 'event' | 'gauge', day: number) => {
+      const timestampMicros = (START_MS + day * DAY_MS) * 1000
+      const place = { chain: '1', blockNumber: day, timestampMicros }
+      const record = type === 'event' ? { type, name: 'Late' } : { type, name: 'late', value: 1 }
+      const { status } = await service.post('/ingest/demo/insights/batch', {
+        records: [{ ...record, ...place }],
+      })
+      expect(status).toBe(200)
+    }
+    for (const type of ['event', 'gauge'] as const) await ingest(type, 5)
+    expect(statsOf(await ask(request)).isCached).toBe(false)
+    const again = await ask(request)
+    expect(statsOf(again).isCached).toBe(true)
+    expect(again.body.compute_stats.is_cached).toBe(true)
+    expect(again.headers.get('etag')).toMatch(/^W\/"/)
+    const { headers } = again
+    const unchanged = await service.post(
+      '/insights/demo/insights/query',
+      { timeRange, ...request },
+      { 'if-none-match': headers.get('etag') ?? '' },
+    )
+    expect(unchanged.status).toBe(304)
+    for (const [place, type] of (['event', 'gauge'] as const).entries()) {
+      expect(again.body.results[place].matrix.totalSeries).toBe(0)
+      await ingest(type, 1)
+      expect(statsOf(await ask(request)).isRefreshing).toBe(true)
+      await expect
+        .poll(async () => (await ask(request)).body.results[place].matrix.totalSeries, { timeout: 20_000 })
+        .toBe(1)
+      expect(statsOf(await ask(request))).toMatchObject({ isCached: true, isRefreshing: false })
+    }
+    const noCache = await ask({ ...request, cachePolicy: { noCache: true } })
+    expect(statsOf(noCache).isCached).toBe(false)
+  })
+
+  it('keeps no answer that holds an error, and tells requests apart by every member (CA-1, CA-4)', async () => {
+    const bad = { queries: [{ eventsQuery: { resource: { name: 'Trade' }, groupBy: ['nothing'] } }] }
+    for (let i = 0; i < 2; i += 1) {
+      expect((await ask(bad)).body.results[0].computeStats.isCached).toBe(false)
+    }
+    const trade = { resource: { name: 'Trade' } }
+    const different = [
+      {},
+      { aggregation: { unique: {} } },
+      { selectorExpr: where('venue', 'EQ', { stringValue: 'a' }) },
+      { selectorExpr: where('venue', 'EQ', { stringValue: 'b' }) },
+      { groupBy: ['venue'] },
+      { groupBy: ['venue'], limit: 1 },
+      { functions: [{ name: 'abs' }] },
+      { alias: 'x' },
+    ]
+    for (const change of different) {
+      const query = { queries: [{ eventsQuery: { id: 'one', ...trade, ...change } }] }
+      expect((await ask(query)).body.results[0].computeStats.isCached, JSON.stringify(change)).toBe(false)
+      expect((await ask(query)).body.results[0].computeStats.isCached, JSON.stringify(change)).toBe(true)
+    }
+  })
+
   it('is read by the typed client', async () => {
     client.setConfig({ baseUrl: service.url, auth: service.administratorKey })
     const { data } = await DataService.query({

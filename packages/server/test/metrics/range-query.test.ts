@@ -117,7 +117,7 @@ describe('a range query', () => {
         queries: [{ query: 'price', labelSelector: { token: '=~(' }, id: 'a' }, { query: 'minted' }],
       })
       expect(answer.results[0]?.error).toBe(
-        'labelSelector: not an RE2 regular expression (missing )): token: "=~("',
+        'queries[0]: labelSelector: not an RE2 regular expression (missing )): token: "=~("',
       )
       expect(answer.results[1]?.error).toBeNull()
     })
@@ -183,8 +183,11 @@ describe('a range query', () => {
       [{ name: 'nonsense' }, /unknown function "nonsense"; known are avg_over_time/],
       [{ name: 'rollup_sum' }, /rollup_sum takes one argument \{"durationValue"/],
       [{ name: 'rollup_sum', arguments: [{ intValue: 1 }] }, /rollup_sum takes one argument/],
-      [{ name: 'rollup_sum', arguments: period(1, 'lightyears') }, /unit: "lightyears" is not one of s, m/],
-      [{ name: 'rollup_sum', arguments: period(-1, 'd') }, /value: must be above 0/],
+      [
+        { name: 'rollup_sum', arguments: period(1, 'lightyears') },
+        /unit of rollup_sum: "lightyears" is not one of s, m/,
+      ],
+      [{ name: 'rollup_sum', arguments: period(-1, 'd') }, /value of rollup_sum: -1 must be above 0/],
       [{ name: 'rollup_sum', arguments: period(0.5, 'd') }, /whole number of days/],
       [{ name: 'topk', arguments: [{ intValue: 0 }] }, /topk takes one argument .*at least 1/],
       [{ name: 'abs', arguments: [{ intValue: 0 }] }, /abs takes no argument/],

@@ -1,10 +1,13 @@
 import { InsightsAnswer, InsightsRequest } from '@millrace/contract'
+import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
 import type { RunInsights } from '../../metrics/run-insights.ts'
+import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { explainToWire, serverTiming } from './explain.ts'
 import { answerToWire } from './query-range.ts'
 
 /** `POST /insights/{owner}/{project}/query`: metrics and events on one grid. */
-export function insightsRoute(runInsights: RunInsights): AnyRoute {
+export function insightsRoute(runInsights: RunInsights, cacheDefaults?: CacheDefaults): AnyRoute {
   return defineRoute({
     method: 'POST',
     path: '/insights/:owner/:project/query',
@@ -15,16 +18,22 @@ export function insightsRoute(runInsights: RunInsights): AnyRoute {
     body: InsightsRequest,
     isOftenRepeated: true,
     answer: InsightsAnswer,
-    handle: async ({ body, project, signal, isInterfacePrefix }): Promise<InsightsAnswer> => {
-      const { answer, stats } = await runInsights(project, body, signal)
-      const wire = answerToWire(answer, stats, isInterfacePrefix)
-      return {
-        ...wire,
-        results: wire.results.map((result, i) => ({
-          ...result,
-          dataSource: answer.results[i]?.dataSource ?? 'METRICS',
-        })),
+    handle: async (context) => {
+      const { body, project, signal, isInterfacePrefix } = context
+      const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
+      const outcome = await runInsights(project, body, policy, signal)
+      const { answer, stats, cached } = outcome
+      context.setHeader('server-timing', serverTiming(outcome))
+      const toWire = (): InsightsAnswer => {
+        const wire = answerToWire(answer, stats, isInterfacePrefix)
+        const sources = answer.results.map(({ dataSource }) => dataSource)
+        return {
+          ...wire,
+          results: wire.results.map((result, i) => ({ ...result, dataSource: sources[i] ?? 'METRICS' })),
+          ...explainToWire(outcome, body.explain),
+        }
       }
+      return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
 }

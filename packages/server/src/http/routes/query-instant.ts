@@ -5,6 +5,7 @@ import type { RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { explainToWire, serverTiming } from './explain.ts'
 import {
   interfaceStatsToWire,
   seriesToWire,
@@ -30,8 +31,13 @@ export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRo
       const timeRange = { start: time, end: time, step: 1, ...(timezone === undefined ? {} : { timezone }) }
       const query = parseRangeQuery({ ...queries, timeRange })
       const policy = parseCachePolicy(cachePolicy, cacheDefaults)
-      const { answer, stats, cached } = await runRangeQuery(project, query, policy, signal)
-      const toWire = () => instantToWire(answer, stats, isInterfacePrefix)
+      const outcome = await runRangeQuery(project, query, policy, signal)
+      const { answer, stats, cached } = outcome
+      context.setHeader('server-timing', serverTiming(outcome))
+      const toWire = () => ({
+        ...instantToWire(answer, stats, isInterfacePrefix),
+        ...explainToWire(outcome, body.explain),
+      })
       return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })

@@ -6,6 +6,7 @@ import { parseRangeQuery } from '../../metrics/range-query.ts'
 import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { explainToWire, serverTiming } from './explain.ts'
 
 export interface QueryRangeRouteDependencies {
   readonly runRangeQuery: RunRangeQuery
@@ -40,8 +41,13 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
       const { body, project, signal, isInterfacePrefix } = context
       const query = parseRangeQuery(body)
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
-      const { answer, stats, cached } = await runRangeQuery(project, query, policy, signal)
-      const toWire = () => answerToWire(answer, stats, isInterfacePrefix)
+      const outcome = await runRangeQuery(project, query, policy, signal)
+      const { answer, stats, cached } = outcome
+      context.setHeader('server-timing', serverTiming(outcome))
+      const toWire = () => ({
+        ...answerToWire(answer, stats, isInterfacePrefix),
+        ...explainToWire(outcome, body.explain),
+      })
       return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
