@@ -176,7 +176,7 @@ export const Explain = Type.Object({
         Type.Object({
           selector: Type.Array(Type.String(), { description: 'Conditions on labels.' }),
           samples: Type.String({ description: 'What looks at the samples.' }),
-          then: Type.Array(Type.String(), { description: 'What follows on grid values, in order.' }),
+          afterwards: Type.Array(Type.String(), { description: 'What follows on grid values, in order.' }),
           from: Type.Optional(Type.String({ description: 'RFC 3339; absent: the beginning of the series.' })),
           to: Type.String({ description: 'RFC 3339.' }),
           cells: Type.Integer({ description: 'Stretches of time that statistics are read of.' }),

@@ -9,7 +9,7 @@ export interface PlanDescription {
   /** What looks at the samples: a function, or that they are carried forward (MQ-2). */
   readonly samples: string
   /** What follows on grid values, in order, the aggregate last (MQ-1). */
-  readonly then: readonly string[]
+  readonly afterwards: readonly string[]
   /** Epoch milliseconds; null is the beginning of the series. */
   readonly fromAt: number | null
   readonly toAt: number
@@ -58,7 +58,7 @@ function describePlan(
   return {
     selector: matchers.map(({ label, operator, value }) => `${label}${operator}${JSON.stringify(value)}`),
     samples: first ? describeCall(first) : 'carried forward',
-    then: [...functions.map(describeCall), ...(aggregate ? [`${aggregate.op}${by}`] : [])],
+    afterwards: [...functions.map(describeCall), ...(aggregate ? [`${aggregate.op}${by}`] : [])],
     fromAt: needsHistory || edges[0] === undefined ? null : Math.floor(edges[0] / 1000),
     toAt: Math.floor((edges.at(-1) ?? 0) / 1000),
     cells: Math.max(edges.length - 1, 0),

@@ -51,7 +51,7 @@ describe('the answer to a metrics query tells', () => {
       plan: {
         selector: ['token!="C"'],
         samples: 'rollup_max(1h)',
-        then: ['abs()', 'SUM by (chain)'],
+        afterwards: ['abs()', 'SUM by (chain)'],
         from: '2026-06-01T00:00:00.000Z',
         to: '2026-06-03T00:00:00.000Z',
         cells: HOURS,

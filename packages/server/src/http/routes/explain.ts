@@ -34,11 +34,11 @@ export function explainToWire(
   return { explain: { queries, stagesMs: rounded(explanation.stagesMs), totalMs: round(totalMs) } }
 }
 
-function planToWire({ selector, samples, then, fromAt, toAt, cells, statistics }: PlanDescription) {
+function planToWire({ selector, samples, afterwards, fromAt, toAt, cells, statistics }: PlanDescription) {
   return {
     selector: [...selector],
     samples,
-    then: [...then],
+    afterwards: [...afterwards],
     ...(fromAt === null ? {} : { from: new Date(fromAt).toISOString() }),
     to: new Date(toAt).toISOString(),
     cells,
