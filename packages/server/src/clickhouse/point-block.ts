@@ -1,4 +1,4 @@
-import type { Place, Sample, Series } from '../ingest/batch.ts'
+import type { Place, Sample } from '../ingest/batch.ts'
 import {
   bytesOf,
   createDictionary,
@@ -65,10 +65,9 @@ function setRow(
   sequence: number,
 ): void {
   const at = 2 * row
-  const id = halvesOf(series)
   columns.metric.set(row, series.metric)
-  columns.seriesId[at] = id[0]
-  columns.seriesId[at + 1] = id[1]
+  columns.seriesId[at] = series.idLow
+  columns.seriesId[at + 1] = series.idHigh
   setInteger(columns.timestamp, at, place.timestampMicros)
   columns.value[row] = value
   if (exact !== '') columns.exact[row] = exact
@@ -110,16 +109,4 @@ function toNative(columns: Columns, rows: number): readonly NativeColumn[] {
     unsigned('ordinal', ordinal),
     unsigned('batch', batch),
   ]
-}
-
-/** The id of a series as two numbers of 32 bits, low first. */
-const halves = new WeakMap<Series, readonly [number, number]>()
-
-function halvesOf(series: Series): readonly [number, number] {
-  const known = halves.get(series)
-  if (known) return known
-  const id = BigInt(series.id)
-  const made = [Number(id & 0xffff_ffffn), Number(id >> 32n)] as const
-  halves.set(series, made)
-  return made
 }

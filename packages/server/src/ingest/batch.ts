@@ -33,6 +33,9 @@ export interface Place {
 export interface Series {
   /** Decimal digits of an unsigned 64-bit integer. */
   readonly id: string
+  /** The lower and the upper 32 bits of the id. */
+  readonly idLow: number
+  readonly idHigh: number
   readonly metric: string
   readonly type: MetricType
   readonly labels: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IngestAnswer, RollbackAnswer } from '@millrace/contract'
 import type { Logger } from '../platform/logger.ts'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
@@ -55,6 +55,9 @@ export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineA
   /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
   readonly onEnqueued?: () => void
 }
+
+/** 256 bits. */
+const CONTENT_HASH_DIGITS = 64
 
 interface InFlight {
   readonly contentHash: string
@@ -115,7 +118,8 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     }
     const version = await resolveVersion(project, request.version ?? sent.version)
     const batchId = request.batchId ?? sent.batchId ?? dependencies.newBatchId()
-    const contentHash = createHash('sha256').update(request.body).digest('hex')
+    // BLAKE2 takes half the time of SHA-256 where the processor has no instructions for that one.
+    const contentHash = hash('blake2b512', request.body).slice(0, CONTENT_HASH_DIGITS)
     const key = `${project.id}/${version}/${batchId}`
     const other = inFlight.get(key)
     if (other) {

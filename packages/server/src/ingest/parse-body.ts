@@ -28,7 +28,8 @@ export interface SentBatch {
 }
 
 const LINES_PER_TURN = 2000
-const BYTE_ORDER_MARK = '\ufeff'
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const LINE_FEED = 0x0a
 
 /** Do these media types announce one record a line? */
 export function isNdjson(contentType: string | undefined): boolean {
@@ -42,27 +43,29 @@ export async function parseBody(
   scanner: SampleScanner,
 ): Promise<SentBatch> {
   if (!isUtf8(bytes)) throw invalidArgument('the body must be UTF-8')
-  const decoded = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded
-  if (!isNdjson(contentType)) return parseJson(text)
-  return { batchId: null, version: null, records: await parseLines(text, scanner) }
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const hasMark = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  const body = hasMark ? whole.subarray(BYTE_ORDER_MARK.length) : whole
+  if (!isNdjson(contentType)) return parseJson(body.toString())
+  return { batchId: null, version: null, records: await parseLines(body, scanner) }
 }
 
-async function parseLines(text: string, scanner: SampleScanner): Promise<(SentRecord | Sample)[]> {
+async function parseLines(body: Buffer, scanner: SampleScanner): Promise<(SentRecord | Sample)[]> {
   const records: (SentRecord | Sample)[] = []
   let line = 0
   let start = 0
-  while (start < text.length) {
-    const newline = text.indexOf('\n', start)
-    const end = newline === -1 ? text.length : newline
+  while (start < body.length) {
+    const newline = body.indexOf(LINE_FEED, start)
+    const end = newline === -1 ? body.length : newline
     line++
-    const sample = scanner.scan(text, start, end, records.length)
+    const sample = scanner.scan(body, start, end, records.length)
     if (sample) records.push(sample)
     else {
-      const content = text.slice(start, end)
+      const written = body.subarray(start, end)
       const learn = (series: Series) => {
-        scanner.learn(content, 0, content.length, series)
+        scanner.learn(written, 0, written.length, series)
       }
+      const content = written.toString()
       if (content.trim() !== '') records.push({ ...parseLine(content, line), onSeries: learn })
     }
     if (line % LINES_PER_TURN === 0) await new Promise(setImmediate)

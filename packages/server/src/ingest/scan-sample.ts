@@ -1,42 +1,38 @@
 import type { Place, Sample, Series } from './batch.ts'
 import { isBeyondExactIntegers } from './exact-number.ts'
 import { LATEST_MICROS } from './parse-time.ts'
-import { createLineFields, scanLine, type LineFields } from './scan-line.ts'
+import { createLineFields, scanLine, type LineFields, type Slot } from './scan-line.ts'
 
 /**
- * Reads the plain lines of NDJSON that most senders send without making objects of them: a counter or gauge whose fields are
- * written without escapes, of a series that has been seen. Reading one costs a third of `JSON.parse` and what follows it.
+ * Reads the plain lines of NDJSON that most senders send without making texts and objects of them: a counter or gauge whose fields
+ * are written without escapes, of a series that has been seen. Reading one costs a tenth of `JSON.parse` and what follows it.
  */
 export interface SampleScanner {
-  /** The sample of a line, the same that the careful reading gives; null where the line has to be read carefully. */
-  scan(text: string, start: number, end: number, index: number): Sample | null
+  /** The sample of a line of UTF-8, the same that the careful reading gives; null where the line has to be read carefully. */
+  scan(bytes: Uint8Array, start: number, end: number, index: number): Sample | null
   /** Remembers the series of a line that was read carefully. */
-  learn(text: string, start: number, end: number, series: Series): void
+  learn(bytes: Uint8Array, start: number, end: number, series: Series): void
 }
 
 /** What the lines of one metric at one contract have in common; its texts are kept, so that lines need none of their own. */
 interface Head {
-  readonly type: string
-  readonly name: string
-  readonly chain: string
-  readonly contract: string
-  readonly address: string
-  /** By the labels as they are written. */
-  readonly series: Map<string, Series>
+  readonly type: Uint8Array
+  readonly name: Uint8Array
+  readonly chain: Text
+  readonly contract: Text
+  readonly address: Text
+  /** By the hash of the labels as they are written; of those with one hash, the one that was learnt last. */
+  readonly series: Map<number, { readonly labels: Uint8Array; readonly series: Series }>
+}
+
+/** A text and its bytes. */
+interface Text {
+  readonly text: string
+  readonly bytes: Uint8Array
 }
 
 const MAX_HEADS = 64
-const NO_PLACE: Place = {
-  chain: '',
-  blockNumber: -1,
-  timestampMicros: 0,
-  blockHash: '',
-  transactionHash: '',
-  transactionIndex: 0,
-  logIndex: 0,
-  contract: '',
-  address: '',
-}
+const NO_TEXT: Text = { text: '', bytes: new Uint8Array() }
 
 /** Remembers up to `maxRemembered` spellings of labels and starts afresh when full. */
 export function createSampleScanner(maxRemembered = 200_000): SampleScanner {
@@ -44,89 +40,104 @@ export function createSampleScanner(maxRemembered = 200_000): SampleScanner {
   let heads: Head[] = []
   let remembered = 0
   let lastHead: Head | undefined
-  let lastPlace = NO_PLACE
+  let lastPlace: Place | undefined
+  let blockHash = NO_TEXT
+  let transactionHash = NO_TEXT
 
-  function findHead(text: string): Head | undefined {
-    if (lastHead && isHead(lastHead, text, fields)) return lastHead
-    lastHead = heads.find((head) => isHead(head, text, fields))
+  function findHead(bytes: Uint8Array): Head | undefined {
+    if (lastHead && isHead(lastHead, bytes, fields)) return lastHead
+    lastHead = heads.find((head) => isHead(head, bytes, fields))
     return lastHead
   }
 
-  function placeOf(text: string, head: Head): Place {
+  function placeOf(bytes: Uint8Array, { chain, contract, address }: Head): Place {
     const { blockNumber, timestampMicros, transactionIndex, logIndex } = fields
+    blockHash = textOf(bytes, fields.blockHash, blockHash)
+    transactionHash = textOf(bytes, fields.transactionHash, transactionHash)
     const last = lastPlace
     const isSame =
+      last?.timestampMicros === timestampMicros &&
       last.blockNumber === blockNumber &&
-      last.timestampMicros === timestampMicros &&
       last.transactionIndex === transactionIndex &&
       last.logIndex === logIndex &&
-      last.chain === head.chain &&
-      last.contract === head.contract &&
-      last.address === head.address &&
-      fields.blockHash.is(text, last.blockHash) &&
-      fields.transactionHash.is(text, last.transactionHash)
+      last.chain === chain.text &&
+      last.contract === contract.text &&
+      last.address === address.text &&
+      last.blockHash === blockHash.text &&
+      last.transactionHash === transactionHash.text
     if (isSame) return last
     lastPlace = {
-      chain: head.chain,
+      chain: chain.text,
       blockNumber,
       timestampMicros,
-      blockHash: fields.blockHash.of(text),
-      transactionHash: fields.transactionHash.of(text),
+      blockHash: blockHash.text,
+      transactionHash: transactionHash.text,
       transactionIndex,
       logIndex,
-      contract: head.contract,
-      address: head.address,
+      contract: contract.text,
+      address: address.text,
     }
     return lastPlace
   }
 
   return {
-    scan: (text, start, end, index) => {
-      if (!scanLine(text, start, end, fields)) return null
+    scan: (bytes, start, end, index) => {
+      if (!scanLine(bytes, start, end, fields)) return null
       const { value, timestampMicros } = fields
       if (isBeyondExactIntegers(value) || timestampMicros < 0 || timestampMicros > LATEST_MICROS) return null
-      const head = findHead(text)
-      const series = head?.series.get(fields.labels.of(text))
-      if (!head || !series) return null
-      return { series, value, exact: '', place: placeOf(text, head), index }
+      const head = findHead(bytes)
+      const known = head?.series.get(fields.labelsHash)
+      if (!head || !known || !fields.labels.is(bytes, known.labels)) return null
+      return { series: known.series, value, exact: '', place: placeOf(bytes, head), index }
     },
 
-    learn: (text, start, end, series) => {
-      if (!scanLine(text, start, end, fields)) return
-      let head = findHead(text)
+    learn: (bytes, start, end, series) => {
+      if (!scanLine(bytes, start, end, fields)) return
+      let head = findHead(bytes)
       if (!head || remembered >= maxRemembered) {
         if (heads.length >= MAX_HEADS || remembered >= maxRemembered) {
           heads = []
           remembered = 0
         }
         head = {
-          type: copyOf(fields.type.of(text)),
-          name: copyOf(fields.name.of(text)),
-          chain: copyOf(fields.chain.of(text)),
-          contract: copyOf(fields.contract.of(text)),
-          address: copyOf(fields.address.of(text)),
+          type: copyOf(bytes, fields.type),
+          name: copyOf(bytes, fields.name),
+          chain: textOf(bytes, fields.chain),
+          contract: textOf(bytes, fields.contract),
+          address: textOf(bytes, fields.address),
           series: new Map(),
         }
         heads.push(head)
         lastHead = head
       }
-      head.series.set(copyOf(fields.labels.of(text)), series)
-      remembered++
+      if (!head.series.has(fields.labelsHash)) remembered++
+      head.series.set(fields.labelsHash, { labels: copyOf(bytes, fields.labels), series })
     },
   }
 }
 
-function isHead(head: Head, text: string, { type, name, chain, contract, address }: LineFields): boolean {
+function isHead(
+  head: Head,
+  bytes: Uint8Array,
+  { type, name, chain, contract, address }: LineFields,
+): boolean {
   return (
-    name.is(text, head.name) &&
-    type.is(text, head.type) &&
-    chain.is(text, head.chain) &&
-    contract.is(text, head.contract) &&
-    address.is(text, head.address)
+    name.is(bytes, head.name) &&
+    type.is(bytes, head.type) &&
+    chain.is(bytes, head.chain.bytes) &&
+    contract.is(bytes, head.contract.bytes) &&
+    address.is(bytes, head.address.bytes)
   )
 }
 
-/** A text that does not keep the whole body alive, as a slice of it would. */
-function copyOf(slice: string): string {
-  return Buffer.from(slice).toString()
+/** The text of a slot, the one that is given where it is the same. */
+function textOf(bytes: Uint8Array, slot: Slot, last: Text = NO_TEXT): Text {
+  if (slot.is(bytes, last.bytes)) return last
+  const own = copyOf(bytes, slot)
+  return { text: own.toString(), bytes: own }
+}
+
+/** Bytes that do not keep the whole body alive. */
+function copyOf(bytes: Uint8Array, { start, end }: Slot): Buffer {
+  return Buffer.from(bytes.subarray(start, end))
 }

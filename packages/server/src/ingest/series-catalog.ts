@@ -41,8 +41,13 @@ export function createSeriesCatalog(limits: IngestLimits, maxRemembered = 200_00
  * it needs no coordination between instances; among ten million series a collision has a chance of about 3 in a million.
  */
 export function seriesId(metric: string, labels: Readonly<Record<string, string>>): string {
-  const hash = createHash('sha256').update(JSON.stringify([metric, Object.entries(labels).toSorted(byName)]))
-  return hash.digest().readBigUInt64BE().toString()
+  return hashOf(metric, labels).readBigUInt64BE().toString()
+}
+
+function hashOf(metric: string, labels: Readonly<Record<string, string>>): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([metric, Object.entries(labels).toSorted(byName)]))
+    .digest()
 }
 
 function makeSeries(
@@ -66,7 +71,15 @@ function makeSeries(
   if (place.contract !== '') labels.set('contract_name', place.contract)
   if (place.address !== '') labels.set('contract_address', place.address)
   const sorted = Object.fromEntries([...labels].toSorted(byName))
-  return { id: seriesId(metric, sorted), metric, type, labels: sorted }
+  const hash = hashOf(metric, sorted)
+  return {
+    id: hash.readBigUInt64BE().toString(),
+    idLow: hash.readUInt32BE(4),
+    idHigh: hash.readUInt32BE(0),
+    metric,
+    type,
+    labels: sorted,
+  }
 }
 
 function addLabel(labels: Map<string, string>, given: string, value: unknown, limits: IngestLimits): void {
