@@ -55,6 +55,39 @@ export const ProjectDetails = Type.Object({
   versions: Type.Array(VersionView),
 })
 
+/** Answer of `GET /projects/{owner}/{project}/usage`: what is stored, in all versions. */
+export const ProjectUsage = Type.Object({
+  rows: Type.Integer({ description: 'Stored rows: samples, events and states of entities.' }),
+  bytes: Type.Integer({ description: 'On disk, compressed.' }),
+})
+export type ProjectUsage = Type.Static<typeof ProjectUsage>
+
+/** Answer of `GET /service`. */
+export const ServiceStatus = Type.Object({
+  version: Type.String({ description: 'Of the service.' }),
+  startedAt: instant('When this instance started, RFC 3339.'),
+  engines: Type.Array(
+    Type.Object({
+      name: Type.Union([Type.Literal('facts'), Type.Literal('control')]),
+      product: Type.String({ description: 'Which engine it is.' }),
+      isAnswering: Type.Boolean(),
+      latencyMs: Type.Union([Type.Number(), Type.Null()], { description: 'Of a ping; null without answer.' }),
+    }),
+  ),
+  disk: Type.Union(
+    [
+      Type.Object({
+        storedBytes: Type.Integer({ description: 'What the records of all projects take up.' }),
+        freeBytes: Type.Integer(),
+        totalBytes: Type.Integer(),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The disk of the fact engine; null while it does not answer.' },
+  ),
+})
+export type ServiceStatus = Type.Static<typeof ServiceStatus>
+
 /** A key, as management answers show it: everything but the secret. */
 export const KeyView = Type.Object({
   id: Type.String({ description: 'A decimal number.' }),

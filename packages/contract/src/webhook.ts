@@ -120,6 +120,7 @@ export const ChannelView = Type.Object({
   pendingMessages: Type.Integer(),
   heldMessages: Type.Integer({ description: 'Messages that wait for confirmations (DL-13).' }),
   oldestPendingAt: orNull(instant),
+  deadLetters: Type.Integer({ description: 'Dead letters that are kept.' }),
   successRate: orNull(
     Type.Number({ description: 'Acknowledged part of the newest attempts, at most 100; null without any.' }),
   ),
@@ -181,6 +182,20 @@ export const AttemptResult = Type.Object({
   answer: Type.String({ description: 'The first bytes of the answer, as text.' }),
 })
 export type AttemptResult = Type.Static<typeof AttemptResult>
+
+/** Answer of `POST …/{channel}/test`: what came of the sample, and what was sent. */
+export const ChannelTest = Type.Object({
+  ...AttemptResult.properties,
+  request: Type.Object({
+    method: Type.String(),
+    url: Type.String(),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'As they were sent, the signature included.',
+    }),
+    body: Type.String(),
+  }),
+})
+export type ChannelTest = Type.Static<typeof ChannelTest>
 
 /** One recorded call to a receiver (DL-11). */
 export const AttemptView = Type.Object({

@@ -10,6 +10,7 @@ import type { FactEngine } from './clickhouse/fact-engine.ts'
 import { createMetricCatalog } from './clickhouse/metric-catalog.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
 import { createSqlEngine } from './clickhouse/sql-engine.ts'
+import { createStorageUsage } from './clickhouse/storage-usage.ts'
 import type { SqlLimits } from './analytics/sql-limits.ts'
 import type { Config } from './config.ts'
 import { createAlertStore } from './database/alert-store.ts'
@@ -50,11 +51,13 @@ import { otlpRoutes } from './http/routes/otlp.ts'
 import { metricFunctionsRoute } from './http/routes/metric-functions.ts'
 import { metricListRoute } from './http/routes/metric-list.ts'
 import { projectRoutes } from './http/routes/project.ts'
+import { projectUsageRoute } from './http/routes/project-usage.ts'
 import { projectsRoutes } from './http/routes/projects.ts'
 import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
 import { remoteWriteRoute } from './http/routes/remote-write.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
+import { serviceStatusRoute, type StatedEngine } from './http/routes/service-status.ts'
 import { sessionRoutes } from './http/routes/session.ts'
 import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
 import { sqlExecutionRoutes } from './http/routes/sql-executions.ts'
@@ -77,13 +80,15 @@ import { createKeys, type Keys } from './projects/keys.ts'
 import { createProjects } from './projects/projects.ts'
 import { createUploads } from './projects/uploads.ts'
 import { createAddressGuard } from './webhooks/address-guard.ts'
-import { createWebhookEndpoint, type WebhookEndpoint } from './webhooks/endpoint.ts'
+import { createWebhookEndpoint, headersOf, type WebhookEndpoint } from './webhooks/endpoint.ts'
 import { createWebhookSecret } from './webhooks/signature.ts'
 
 /** The engines that a process works with. */
 export interface Engines {
   readonly facts: FactEngine
   readonly db: ControlDatabase
+  /** Resolves when the control database answers. */
+  readonly pingDatabase: () => Promise<void>
   /** Signs SQL cursors; the same on all instances (CU-2, CU-3). */
   readonly cursorSecret: Uint8Array
   /** Seals the sessions of the console; the same on all instances. */
@@ -128,6 +133,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   }
 
   const factStore = createFactStore(facts)
+  const usage = createStorageUsage(facts)
   const channelStore = createChannelStore(db)
   const uploadStore = createUploadStore(db)
   const projects = createProjects({
@@ -209,6 +215,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     endpoint,
     clock,
     timeoutMs: ACKNOWLEDGE_WITHIN_MS,
+    headersOf,
   })
 
   const ingest = createIngest({
@@ -269,7 +276,9 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       remoteWriteRoute(ingest, config.bodyLimitBytes),
       ...projectsRoutes(projects),
       ...projectRoutes(projects),
+      projectUsageRoute(usage),
       ...versionsRoutes(projects),
+      serviceStatusRoute({ engines: statedEngines(config, engines), usage, clock }),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),
       ...sessionRoutes({ sessions, keys, projects }),
@@ -294,6 +303,15 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       { name: 'recover ingest', everyMs: MINUTE_MS, run: () => ingest.recover().then(() => 0) },
     ],
   }
+}
+
+function statedEngines(config: Config, { facts, pingDatabase }: Engines): readonly StatedEngine[] {
+  const factsProduct = config.clickhouseUrl === '' ? 'chDB, embedded' : 'ClickHouse'
+  const controlProduct = config.databaseUrl === '' ? 'SQLite, embedded' : 'PostgreSQL'
+  return [
+    { name: 'facts', product: factsProduct, ping: () => facts.ping() },
+    { name: 'control', product: controlProduct, ping: pingDatabase },
+  ]
 }
 
 /** Some sessions of the embedded engine stay free of SQL: ingest and metrics need them, and so does the check of a statement. */

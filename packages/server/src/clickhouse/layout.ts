@@ -11,9 +11,12 @@ export interface VersionDatabases {
   readonly facts: string
 }
 
+/** What the names of all databases of projects begin with; the id of the project follows. */
+export const PROJECT_DATABASE_PREFIX = 'millrace_p'
+
 /** Names of the databases of a project's processor version. */
 export function versionDatabases(projectId: number, version: number): VersionDatabases {
-  const user = `millrace_p${projectId}_v${version}`
+  const user = `${PROJECT_DATABASE_PREFIX}${projectId}_v${version}`
   return { user, facts: `${user}_facts` }
 }
 

@@ -56,10 +56,22 @@ export async function findChannels(
     .orderBy('name')
   if (name !== null) query = query.where('name', '=', name)
   const rows = await query.execute()
-  return rows.map((row) => fromRow(row, row))
+  const letters = await countLetters(db, projectId)
+  return rows.map((row) => fromRow(row, row, letters.get(row.id) ?? 0))
 }
 
-function fromRow(row: LaneRow, counts: Counts): Channel {
+/** The dead letters of each lane of a project: counted at once, as no index leads from a lane to its letters. */
+async function countLetters(db: ControlDatabase, projectId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await db
+    .selectFrom('webhook_dead_letter')
+    .select((eb) => ['lane_id', eb.fn.countAll().as('count')])
+    .where('project_id', '=', projectId)
+    .groupBy('lane_id')
+    .execute()
+  return new Map(rows.map(({ lane_id, count }) => [lane_id, Number(count)]))
+}
+
+function fromRow(row: LaneRow, counts: Counts, deadLetters: number): Channel {
   return {
     id: row.id,
     projectId: row.project_id,
@@ -80,6 +92,7 @@ function fromRow(row: LaneRow, counts: Counts): Channel {
     pendingMessages: Number(counts.pending),
     heldMessages: Number(counts.held),
     oldestPendingAt: counts.oldest_at,
+    deadLetters,
     recentAttempts: Number(counts.attempts),
     recentAcknowledged: Number(counts.acknowledged),
     lastError: counts.last_error,

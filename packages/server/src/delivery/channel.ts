@@ -76,6 +76,8 @@ export interface Channel {
   /** Messages that wait for confirmations, not among the pending ones. */
   readonly heldMessages: number
   readonly oldestPendingAt: number | null
+  /** Letters that are kept, those that wait for a redrive too. */
+  readonly deadLetters: number
   /** The newest attempts, at most {@link RATED_ATTEMPTS}: how many, and how many were acknowledged. */
   readonly recentAttempts: number
   readonly recentAcknowledged: number

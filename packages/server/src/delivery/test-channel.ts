@@ -4,7 +4,7 @@ import type { Attempt, AttemptStore } from './attempt.ts'
 import { joinBodies } from './batch.ts'
 import type { Channel, ChannelStore } from './channel.ts'
 import { serializeMessage } from './message.ts'
-import { describeOutcome, type Endpoint } from './outcome.ts'
+import { describeOutcome, type DeliveryRequest, type Endpoint } from './outcome.ts'
 
 /** The export name of a sample: receivers can tell it from messages of the processor. */
 export const TEST_EXPORT_NAME = 'millrace_test'
@@ -15,16 +15,26 @@ export interface TestChannelDependencies {
   readonly endpoint: Endpoint
   readonly clock: Clock
   readonly timeoutMs: number
+  /** The headers that a request is sent with. */
+  readonly headersOf: (request: DeliveryRequest) => Readonly<Record<string, string>>
+}
+
+/** A sample that was sent, and what came of it. */
+export interface ChannelTested {
+  readonly attempt: Attempt
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
 }
 
 /**
  * Sends a sample message at once, outside of the queue and whatever the state of the channel, and answers what came of
  * it (DL-12). The sample is signed like any message, has an event id of its own and is recorded as an attempt.
  */
-export type TestChannel = (channel: Channel) => Promise<Attempt>
+export type TestChannel = (channel: Channel) => Promise<ChannelTested>
 
 export function createTestChannel(dependencies: TestChannelDependencies): TestChannel {
-  const { store, attempts, endpoint, clock, timeoutMs } = dependencies
+  const { store, attempts, endpoint, clock, timeoutMs, headersOf } = dependencies
   return async (channel) => {
     const startedAt = clock.now()
     const destination = await store.destination(channel.id, startedAt)
@@ -54,7 +64,7 @@ export function createTestChannel(dependencies: TestChannelDependencies): TestCh
       answer,
     }
     await attempts.record(channel.id, attempt)
-    return attempt
+    return { attempt, url: request.url, headers: headersOf(request), body }
   }
 }
 

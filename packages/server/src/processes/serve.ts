@@ -38,10 +38,10 @@ export async function serve(config: Config): Promise<RunningService> {
   const engines = await openEngines(config, log)
   const closing: Phase[] = [...engines.closing]
   try {
-    const { db } = engines.database
+    const { db, ping: pingDatabase } = engines.database
     const cursorSecret = await sharedSecret(db, 'sql-cursor', randomBytes(32))
     const sessionSecret = await sharedSecret(db, 'console-session', randomBytes(32))
-    const parts = compose(config, { ...engines, db, cursorSecret, sessionSecret }, CLOCK, log)
+    const parts = compose(config, { ...engines, db, pingDatabase, cursorSecret, sessionSecret }, CLOCK, log)
     await parts.ingest.recover()
     await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))

@@ -52,12 +52,7 @@ async function sendOnce(
     const sent = request(delivery.url, {
       dispatcher: agent,
       method: 'POST',
-      headers: {
-        'user-agent': 'millrace',
-        ...delivery.headers,
-        'content-type': 'application/json',
-        ...signatureHeaders(delivery, delivery.secrets),
-      },
+      headers: headersOf(delivery),
       body: delivery.body,
       signal: deadline.signal,
     })
@@ -72,6 +67,16 @@ async function sendOnce(
   }
   const answer = await readBeginning(response.body)
   return { outcome: outcomeOf(response, clock), answer }
+}
+
+/** The headers that a request is sent with, its signatures among them (DL-1). */
+export function headersOf(delivery: DeliveryRequest): Readonly<Record<string, string>> {
+  return {
+    'user-agent': 'millrace',
+    ...delivery.headers,
+    'content-type': 'application/json',
+    ...signatureHeaders(delivery, delivery.secrets),
+  }
 }
 
 /**

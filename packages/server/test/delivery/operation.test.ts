@@ -61,6 +61,8 @@ describe.each(controlDatabases)('operating channels on $name', ({ open }) => {
       await bench.enqueue(exported(1, { channel }), exported(2, { channel }))
     }
     for (let n = 0; n < 2; n += 1) await killAll()
+    const counts = async () => (await bench.channels.list(PROJECT_ID)).map(({ deadLetters }) => deadLetters)
+    expect(await counts()).toEqual([2, 2])
     const listed = (channel: string, afterId: number | null = null) =>
       bench.letters.list(PROJECT_ID, { channel, afterId, limit: 10, nowMs: bench.clock.now() })
     const [first, second] = await listed('a')
@@ -74,6 +76,7 @@ describe.each(controlDatabases)('operating channels on $name', ({ open }) => {
     expect(await listed('a')).toHaveLength(1)
     expect(await bench.letters.dismiss(PROJECT_ID, { ids: null, channel: 'b' })).toBe(2)
     expect(await listed('b')).toEqual([])
+    expect(await counts()).toEqual([1, 0])
     expect(await listed('a')).toHaveLength(1)
   })
 

@@ -1,4 +1,4 @@
-import { AttemptResult, ChannelView, SecretRotation } from '@millrace/contract'
+import { ChannelTest, ChannelView, SecretRotation } from '@millrace/contract'
 import type { Channels } from '../../delivery/manage-channels.ts'
 import type { TestChannel } from '../../delivery/test-channel.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
@@ -36,9 +36,13 @@ export function channelOperationsRoutes(channels: Channels, testChannel: TestCha
       summary: 'Sends a sample message now and answers what came of it (DL-12).',
       description:
         'Its export_name is millrace_test. It overtakes what waits, and is recorded as an attempt.',
-      answer: AttemptResult,
-      handle: async ({ project, params }) =>
-        attemptToWire(await testChannel(await channels.get(project.id, params.channel))),
+      answer: ChannelTest,
+      handle: async ({ project, params }): Promise<ChannelTest> => {
+        const tested = await testChannel(await channels.get(project.id, params.channel))
+        const { attempt, url, headers, body } = tested
+        const sent = { method: 'POST', url, headers, body: Buffer.from(body).toString('utf8') }
+        return { ...attemptToWire(attempt), request: sent }
+      },
     }),
     defineRoute({
       ...shared,

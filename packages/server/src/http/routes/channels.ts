@@ -64,6 +64,7 @@ export function channelToWire(channel: Channel): ChannelView {
     pendingMessages: channel.pendingMessages,
     heldMessages: channel.heldMessages,
     oldestPendingAt: instantToWire(channel.oldestPendingAt),
+    deadLetters: channel.deadLetters,
     successRate: channel.recentAttempts === 0 ? null : channel.recentAcknowledged / channel.recentAttempts,
     previousSecretUntil: instantToWire(channel.previousSecretUntilAt),
     createdAt: new Date(channel.createdAt).toISOString(),
