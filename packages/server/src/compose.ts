@@ -3,6 +3,7 @@ import { createAnalytics, type Analytics } from './analytics/analytics.ts'
 import { createCursorCodec } from './analytics/cursor.ts'
 import { createClaims } from './cache/claims.ts'
 import { createDataVersions } from './cache/data-versions.ts'
+import { createReadViews } from './cache/read-view.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createEventSource } from './clickhouse/event-source.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
@@ -157,14 +158,21 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   })
   const keys = createKeys({ store: createKeyStore(db), clock, log })
   const sessions = createConsoleSessions(engines.sessionSecret, clock)
+  const dataVersionStore = createDataVersionStore(db)
   const dataVersions = createDataVersions({
-    store: createDataVersionStore(db),
+    store: dataVersionStore,
     clock,
     maxAgeMs: isSoleInstance ? DATA_VERSION_SOLE_MS : DATA_VERSION_SHARED_MS,
   })
   const cache = createResultCache({
     store: createResultStore(db),
     versions: dataVersions,
+    views: createReadViews({
+      store: dataVersionStore,
+      versions: dataVersions,
+      clock,
+      sleep: (ms) => setTimeout(ms),
+    }),
     ...(isSoleInstance
       ? {}
       : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),

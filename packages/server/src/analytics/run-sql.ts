@@ -91,6 +91,7 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
       owner: prepared.scope,
       scope: (nowMs: number) => answerScope(prepared.statement.scope, nowMs),
       compute,
+      readsOnce: true as const,
     }
     let found: Cached<Page> = await cache.through(question, policy)
     // A stored first page is of use only as long as the pages behind it are (CA-7).

@@ -1,4 +1,5 @@
 import type { Coverage, DataOwner } from './data-version-store.ts'
+import type { Reading } from './snapshot.ts'
 
 /** A caller's wishes for one answer (interface 2.4), with the defaults of CA-2 filled in. */
 export interface CachePolicy {
@@ -67,7 +68,9 @@ export interface Question<Value> {
   /** What the answer depends on when it is computed at `nowMs`. */
   scope(nowMs: number): AnswerScope
   /** Called at most once at a time for one key (CA-4), except by those who forbid or force. */
-  compute(nowMs: number): Promise<Value>
+  compute(nowMs: number, reading: Reading): Promise<Value>
+  /** Is everything read by one statement, which sees one state by itself? Then it is not computed again for what was written meanwhile. */
+  readonly readsOnce?: true
 }
 
 /** Answers through the cache. */

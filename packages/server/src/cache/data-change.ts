@@ -1,3 +1,5 @@
+import type { Touches } from './snapshot.ts'
+
 /**
  * What ingest has changed of one name on one UTC day of one chain. `day` counts from 1970-01-01; the times are those of
  * the oldest and the newest record, `highestBlock` the highest block among them.
@@ -11,11 +13,32 @@ export interface ChangedDay {
   readonly highestBlock: number
 }
 
+/** Names listed; a batch with more touches any. */
+const TOUCHED_NAMES_MAX = 64
+
+/** The span of changes, for readers who meet them half done. */
+export function touchesOf(changes: readonly ChangedDay[]): Touches {
+  const names = new Set<string>()
+  let [fromMicros, toMicros] = [Infinity, -Infinity]
+  for (const { name, oldestMicros, newestMicros } of changes) {
+    names.add(name)
+    if (oldestMicros < fromMicros) fromMicros = oldestMicros
+    if (newestMicros > toMicros) toMicros = newestMicros
+  }
+  if (names.size === 0) return { names: [], fromMicros: 0, toMicros: 0 }
+  return { names: names.size > TOUCHED_NAMES_MAX ? null : [...names], fromMicros, toMicros }
+}
+
 const DAY_MICROS = 86_400_000_000
 
 /** The UTC day of a time. */
 export function dayOf(micros: number): number {
   return Math.floor(micros / DAY_MICROS)
+}
+
+/** The beginning of a UTC day. */
+export function startOfDayMicros(day: number): number {
+  return day * DAY_MICROS
 }
 
 /** Gathers changes record by record. */

@@ -1,3 +1,5 @@
+import type { OpenRollback, Touches } from './snapshot.ts'
+
 /** The processor version whose data an answer is made of (IN-4). */
 export interface DataOwner {
   readonly projectId: number
@@ -13,6 +15,24 @@ export interface DataVersion {
   readonly late: number
 }
 
+/** A batch that is being stored or taken back, or a rollback under way: some of what it does may be seen already. */
+export interface OpenWrite {
+  readonly sequence: number
+  /** What a rollback takes away; null for a batch. */
+  readonly rollback: OpenRollback | null
+  /** Null stands for anything. */
+  readonly touches: Touches | null
+}
+
+/** The state of a processor version's data at one moment. */
+export interface DataView extends DataVersion {
+  /** The number of the rollback that began last; 0 when there was none. */
+  readonly lastRollback: number
+  /** The highest number of a batch so far. */
+  readonly upTo: number
+  readonly open: readonly OpenWrite[]
+}
+
 /** The part of the data that an answer depends on. Times are inclusive; null stands for all names, the beginning, no end. */
 export interface Coverage {
   readonly names: readonly string[] | null
@@ -23,6 +43,10 @@ export interface Coverage {
 /** Data versions as the control database holds them. */
 export interface DataVersionStore {
   current(owner: DataOwner): Promise<DataVersion>
+  /** The same with the writes under way, all of one moment. */
+  view(owner: DataOwner): Promise<DataView>
+  /** The UTC days, counted from 1970-01-01, of the covered part that changed after a data version; null when anything may have. */
+  changedDays(owner: DataOwner, coverage: Coverage, after: number): Promise<readonly number[] | null>
   /** The versions at which the covered part was last changed, to the day. */
   covered(owner: DataOwner, coverage: Coverage): Promise<DataVersion>
   /** Up to where every name and chain of the coverage has data: later data of theirs is at the open end. Null when there is none at all. */

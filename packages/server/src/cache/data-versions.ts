@@ -16,8 +16,8 @@ export interface Basis extends AnswerScope {
 
 /** Tells whether answers still hold (CA-6). */
 export interface DataVersions {
-  /** To be called before the first fact is read. */
-  begin(owner: DataOwner, scope: AnswerScope, nowMs: number): Promise<Basis>
+  /** To be called before the first fact is read, with what was the latest then. */
+  begin(owner: DataOwner, scope: AnswerScope, nowMs: number, view: DataVersion): Promise<Basis>
   /** Has late data or a rollback changed what the answer covers? Cheap: it is asked at every hit. */
   isLate(basis: Basis): Promise<boolean>
   /** Would the same computation give the same answer? Judged to the day. */
@@ -73,8 +73,7 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
   }
 
   return {
-    begin: async (owner, scope, nowMs) => {
-      const { latest } = await store.current(owner)
+    begin: async (owner, scope, nowMs, { latest }) => {
       const newData = await futureOf(owner, scope.coverage, nowMs)
       return { ...scope, owner, dataVersion: latest, newData }
     },

@@ -8,11 +8,13 @@ import { CACHE_DECISIONS, decideCache, type CacheDecision, type FlightState } fr
 import { createKeptResults, type CacheLimits } from './kept-results.ts'
 import type { CacheEntry } from './memory-level.ts'
 import { createPauses } from './pauses.ts'
+import type { ReadViews } from './read-view.ts'
 import type { ResultStore } from './result-store.ts'
 
 export interface ResultCacheOptions {
   readonly store: ResultStore
   readonly versions: DataVersions
+  readonly views: ReadViews
   /** Absent where no other instance shares the store. */
   readonly claims?: Claims
   readonly clock: Clock
@@ -49,7 +51,7 @@ type Flight = Promise<CacheEntry | null>
  * may not see what the caller wants to see. The store is an aid: when it fails, answers are computed.
  */
 export function createResultCache(options: ResultCacheOptions): RunningResultCache {
-  const { store, versions, clock, log, sleep, claims = SOLE_CLAIMS } = options
+  const { store, versions, views, clock, log, sleep, claims = SOLE_CLAIMS } = options
   const isSole = claims === SOLE_CLAIMS
   const kept = createKeptResults({ store, clock, log, limits: { ...DEFAULT_LIMITS, ...options.limits } })
   const pauses = createPauses(clock)
@@ -65,7 +67,8 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     let entry: CacheEntry | undefined
     let source: CacheDetails['source'] = 'memory'
     let decision = decideCache(policy, null, 'none')
-    if (decision === 'bypass') return answer(key, await measure(question), policy, decision, 'computed')
+    if (decision === 'bypass')
+      return answer(key, await measure(question, false), policy, decision, 'computed')
     if (decision === 'force') return answer(key, await force(question), policy, decision, 'computed')
     entry = kept.held(key)
     decision = await decide(key, entry, policy)
@@ -169,9 +172,9 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   }
 
   /** Gives the answer at once; the claim goes when others can find the answer in the store. */
-  async function computeAndKeep(question: Question<unknown>): Promise<CacheEntry> {
+  async function computeAndKeep(question: Question<unknown>, mayReuse = true): Promise<CacheEntry> {
     const { key } = question
-    const { entry, written } = kept.keep(key, await measure(question))
+    const { entry, written } = kept.keep(key, await measure(question, mayReuse))
     pauses.clear(key)
     inBackground((written ?? Promise.resolve()).then(() => claims.release(key)))
     return entry
@@ -221,7 +224,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     }
 
     function begin(): Promise<CacheEntry> {
-      const running = computeAndKeep(question).finally(() => {
+      const running = computeAndKeep(question, false).finally(() => {
         if (forcedFlights.get(key)?.running === running) forcedFlights.delete(key)
       })
       forcedFlights.set(key, { running, next: null })
@@ -230,16 +233,14 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     }
   }
 
-  async function measure(question: Question<unknown>): Promise<CacheEntry> {
-    const computedAt = clock.now()
+  async function measure(question: Question<unknown>, mayReuse: boolean): Promise<CacheEntry> {
     const startedAt = clock.monotonic()
-    const { owner } = question
-    const basis = await versions.begin(owner, question.scope(computedAt), computedAt)
-    const value = await question.compute(computedAt)
+    const { value, computedAt, basis } = await views.compute(question, mayReuse)
     const computeCostMs = Math.round(clock.monotonic() - startedAt)
-    const of = { value, projectId: owner.projectId, basis }
     return {
-      ...of,
+      value,
+      projectId: question.owner.projectId,
+      basis,
       bytes: 0,
       etag: null,
       computedAt,

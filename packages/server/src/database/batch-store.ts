@@ -13,7 +13,13 @@ import type {
   Unfinished,
 } from '../ingest/batch-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { raiseDataVersions, raiseForRollback, raiseWhole } from './raise-data-versions.ts'
+import {
+  lockDataVersions,
+  noteRollback,
+  raiseDataVersions,
+  raiseForRollback,
+  raiseWhole,
+} from './raise-data-versions.ts'
 import type { IngestTables } from './schema/ingest.ts'
 
 /** How exports get into the queues of their channels, inside the transaction that finishes their batch. */
@@ -43,6 +49,7 @@ export function createBatchStore(
   return {
     begin: (version, batches, lease) =>
       db.transaction().execute(async (tx) => {
+        await lockDataVersions(tx, version)
         const opened = await insertOpen(tx, version, batches, lease)
         const others = batches.filter(({ batchId }) => !opened.has(batchId))
         const known =
@@ -112,6 +119,7 @@ export function createBatchStore(
           .executeTakeFirstOrThrow()
         const withdrawnExports = await exports.withdrawExports(tx, { ...version, ...order })
         await raiseForRollback(tx, version, order)
+        await noteRollback(tx, version, sequence)
         return { sequence, withdrawnExports }
       })
       onChanged(version)
@@ -172,12 +180,13 @@ async function insertOpen(
   const rows = await tx
     .insertInto('ingest_batch')
     .values(
-      batches.map(({ batchId, contentHash, tables }) => ({
+      batches.map(({ batchId, contentHash, tables, touches }) => ({
         ...newRow(version, lease),
         kind: 'batch' as const,
         batch_id: batchId,
         content_hash: contentHash,
         detail: JSON.stringify(tables),
+        touches: touches ? JSON.stringify(touches) : null,
       })),
     )
     .onConflict((conflict) => conflict.columns(['project_id', 'version', 'batch_id']).doNothing())

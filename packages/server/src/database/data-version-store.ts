@@ -1,6 +1,20 @@
+import { sql } from 'kysely'
 import { dayOf } from '../cache/data-change.ts'
 import type { DataOwner, DataVersionStore } from '../cache/data-version-store.ts'
+import type { OpenRollback, Touches } from '../cache/snapshot.ts'
 import type { ControlDatabase } from './database.ts'
+
+/** What is known of the version, and one of its open writes; of a version without any of either the columns are null. */
+interface ViewRow {
+  readonly latest: number | null
+  readonly late: number | null
+  readonly last_rollback: number | null
+  readonly up_to: number | null
+  readonly sequence: number | null
+  readonly kind: string | null
+  readonly detail: string | null
+  readonly touches: string | null
+}
 
 /** Data versions in the control database. */
 export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
@@ -12,6 +26,51 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
     current: async (owner) => {
       const row = await ofOwner(owner).select(['latest', 'late']).executeTakeFirst()
       return row ?? { latest: 0, late: 0 }
+    },
+
+    view: async ({ projectId, version }) => {
+      const { rows } = await sql<ViewRow>`
+        select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch) as up_to,
+          b.sequence, b.kind, b.detail, b.touches
+        from (select 1) as one
+        left join data_version v on v.project_id = ${projectId} and v.version = ${version}
+        left join ingest_batch b on b.project_id = ${projectId} and b.version = ${version} and b.state <> 'done'
+      `.execute(db)
+      const [first] = rows
+      return {
+        latest: first?.latest ?? 0,
+        late: first?.late ?? 0,
+        lastRollback: first?.last_rollback ?? 0,
+        upTo: first?.up_to ?? 0,
+        open: rows.flatMap(({ sequence, kind, detail, touches }) =>
+          sequence === null
+            ? []
+            : [
+                {
+                  sequence,
+                  rollback: kind === 'rollback' ? readRollback(detail, sequence) : null,
+                  touches: touches === null ? null : (JSON.parse(touches) as Touches),
+                },
+              ],
+        ),
+      }
+    },
+
+    changedDays: async (owner, { names, fromMicros, toMicros }, after) => {
+      const whole = (await ofOwner(owner).select('whole').executeTakeFirst())?.whole ?? 0
+      if (whole > after) return null
+      if (names?.length === 0) return []
+      let query = db
+        .selectFrom('data_day')
+        .select('day')
+        .distinct()
+        .where('project_id', '=', owner.projectId)
+        .where('version', '=', owner.version)
+        .where('latest', '>', after)
+      if (names) query = query.where('name', 'in', names)
+      if (fromMicros !== null) query = query.where('day', '>=', dayOf(fromMicros))
+      if (toMicros !== null) query = query.where('day', '<=', dayOf(toMicros))
+      return (await query.orderBy('day').execute()).map(({ day }) => day)
     },
 
     covered: async (owner, { names, fromMicros, toMicros }) => {
@@ -40,4 +99,9 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       return (await query.executeTakeFirst())?.newest ?? null
     },
   }
+}
+
+function readRollback(detail: string | null, sequence: number): OpenRollback {
+  const { chain, aboveBlock } = JSON.parse(detail ?? '{}') as { chain: string; aboveBlock: number }
+  return { chain, aboveBlock, beforeSequence: sequence }
 }

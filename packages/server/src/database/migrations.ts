@@ -8,6 +8,7 @@ import { processorUploadsMigration } from './migrations/0012-processor-uploads.t
 import { sqlExecutionsMigration } from './migrations/0030-sql-executions.ts'
 import { dataVersionsMigration } from './migrations/0040-data-versions.ts'
 import { channelOperationMigration } from './migrations/0050-channel-operation.ts'
+import { readViewsMigration } from './migrations/0060-read-views.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   sqlExecutionsMigration,
   dataVersionsMigration,
   channelOperationMigration,
+  readViewsMigration,
 ]

@@ -59,6 +59,34 @@ export async function raiseWhole(tx: ControlTransaction, owner: DataOwner): Prom
     .execute()
 }
 
+/** Notes which rollback began last. */
+export async function noteRollback(
+  tx: ControlTransaction,
+  owner: DataOwner,
+  sequence: number,
+): Promise<void> {
+  await tx
+    .updateTable('data_version')
+    .set({ last_rollback: sequence })
+    .where('project_id', '=', owner.projectId)
+    .where('version', '=', owner.version)
+    .execute()
+}
+
+/**
+ * Lets transactions of one processor version that begin batches follow one another, so that the numbers of batches become visible in their
+ * order: whoever sees a number sees all before it.
+ */
+export async function lockDataVersions(tx: ControlTransaction, owner: DataOwner): Promise<void> {
+  await tx
+    .insertInto('data_version')
+    .values({ project_id: owner.projectId, version: owner.version, latest: 0, late: 0, whole: 0 })
+    .onConflict((conflict) =>
+      conflict.columns(['project_id', 'version']).doUpdateSet({ latest: sql`data_version.latest` }),
+    )
+    .execute()
+}
+
 async function nextVersion(tx: ControlTransaction, { projectId, version }: DataOwner): Promise<number> {
   const row = await tx
     .insertInto('data_version')

@@ -1,4 +1,5 @@
 import type { ChangedDay } from '../cache/data-change.ts'
+import type { Touches } from '../cache/snapshot.ts'
 import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { ProjectVersion } from './batch.ts'
@@ -18,6 +19,8 @@ export interface NewBatch {
   readonly contentHash: string
   /** Tables of facts that it writes to; what to clean if it is not finished. */
   readonly tables: readonly string[]
+  /** What readers see change while it is stored; absent for anything. */
+  readonly touches?: Touches
 }
 
 /** What an accepted batch was answered, apart from its address. */

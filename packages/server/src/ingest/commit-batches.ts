@@ -1,3 +1,4 @@
+import { touchesOf } from '../cache/data-change.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
 import type { BatchAnswer, BatchStore } from './batch-store.ts'
@@ -83,7 +84,12 @@ async function begin(
   const { batches, facts } = dependencies
   const starts = await batches.begin(
     version,
-    group.map(({ batchId, contentHash, batch }) => ({ batchId, contentHash, tables: facts.tablesOf(batch) })),
+    group.map(({ batchId, contentHash, batch }) => ({
+      batchId,
+      contentHash,
+      tables: facts.tablesOf(batch),
+      touches: touchesOf(changedDays([batch])),
+    })),
     newLease(dependencies),
   )
   return group.flatMap((waiting, index) => {

@@ -17,6 +17,8 @@ const AT_ONCE = {
     current: () => Promise.resolve({ latest: 0, late: 0 }),
     covered: () => Promise.resolve({ latest: 0, late: 0 }),
     frontierMicros: () => Promise.resolve(null),
+    changedDays: () => Promise.resolve([]),
+    view: () => Promise.resolve({ latest: 0, late: 0, lastRollback: 0, upTo: 0, open: [] }),
   },
 }
 

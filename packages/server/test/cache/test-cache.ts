@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Cached, CachePolicy, Question } from '../../src/cache/cache-policy.ts'
 import { createClaims } from '../../src/cache/claims.ts'
 import { createDataVersions, type DataVersions } from '../../src/cache/data-versions.ts'
+import { createReadViews } from '../../src/cache/read-view.ts'
 import {
   createResultCache,
   type ResultCacheOptions,
@@ -37,20 +38,19 @@ export function openTestCache({
   dataVersions,
   ...given
 }: TestCacheOptions): TestCache {
-  const versions = createDataVersions({
-    store: dataVersions ?? createDataVersionStore(db),
-    clock,
-    maxAgeMs: 0,
-  })
+  const dataVersionStore = dataVersions ?? createDataVersionStore(db)
+  const versions = createDataVersions({ store: dataVersionStore, clock, maxAgeMs: 0 })
+  const sleep = () => setImmediate()
   const cache = createResultCache({
     store: createResultStore(db),
     versions,
+    views: createReadViews({ store: dataVersionStore, versions, clock, sleep }),
     ...(instance === undefined
       ? {}
       : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),
     clock,
     log,
-    sleep: () => setImmediate(),
+    sleep,
     ...given,
   })
   return {

@@ -13,7 +13,7 @@ export function noCache(nowMs: number): ResultCache {
   return {
     async through({ compute }) {
       return {
-        value: await compute(nowMs),
+        value: await compute(nowMs, { dataVersion: 0, snapshot: null, mayReuse: false }),
         stats: { computedAt: nowMs, isCached: false, isRefreshing: false, computeCostMs: 0 },
         etag: null,
         rendered: (_variant, make) => make(),

@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** Stored answers of the read APIs, who computes them, and the data versions that tell whether they still hold (CA-6). */
 export interface CacheTables {
   cached_result: {
@@ -29,6 +31,8 @@ export interface CacheTables {
     late: number
     /** The last change of which nobody knows what it touched. */
     whole: number
+    /** The number of the rollback that began last. */
+    last_rollback: Generated<number>
   }
   /** When the data of a name, chain and UTC day was last changed. */
   data_day: {

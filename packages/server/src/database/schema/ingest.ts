@@ -19,6 +19,8 @@ export interface IngestTables {
     lease_until: number
     /** JSON: the tables of a batch, or chain and block of a rollback. */
     detail: string
+    /** JSON of the names and times that a batch touches; null stands for anything. */
+    touches: string | null
     /** JSON of the answer, once done. */
     answer: string | null
     finished_at: number | null

@@ -1,0 +1,137 @@
+import type { Clock } from '../platform/clock.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { AnswerScope, Question } from './cache-policy.ts'
+import { dayOf, startOfDayMicros } from './data-change.ts'
+import type { Coverage, DataVersionStore, DataView, OpenWrite } from './data-version-store.ts'
+import type { Basis, DataVersions } from './data-versions.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** A value that was computed from one state of the data, and what that was. */
+export interface Viewed<Value> {
+  readonly value: Value
+  readonly computedAt: number
+  readonly basis: Basis
+}
+
+interface ReadViewsOptions {
+  readonly store: DataVersionStore
+  readonly versions: Pick<DataVersions, 'begin'>
+  readonly clock: Clock
+  readonly sleep: (ms: number) => Promise<unknown>
+}
+
+/** Computes answers whose statements all see one state of the data. */
+export interface ReadViews {
+  /** Throws `unavailable` when rollbacks begin again and again meanwhile. */
+  compute<Value>(question: Question<Value>, mayReuse: boolean): Promise<Viewed<Value>>
+}
+
+const TRIES_MAX = 8
+/** From this try on everything is read as of the snapshot, and rollbacks are not waited for. */
+const CAREFUL_FROM_TRY = 4
+/** How long a rollback is waited for at first, and longer each time: it is quick, and reading around it is not. */
+const ROLLBACK_WAIT_MS = 50
+
+/**
+ * Facts become visible one by one while a batch is stored, so a computation of several statements could see the first half of a batch in one
+ * and the whole in the next. Therefore what is being written where the answer looks is left out by its number, and afterwards it is checked that
+ * nothing was written where nothing was left out. Else it is computed again, leaving out more.
+ */
+export function createReadViews({ store, versions, clock, sleep }: ReadViewsOptions): ReadViews {
+  async function read<Value>(
+    question: Question<Value>,
+    mayReuse: boolean,
+    careful: { readonly fromMicros: number; readonly waitsForRollbacks: boolean },
+  ): Promise<Viewed<Value> | Disturbance> {
+    const computedAt = clock.now()
+    const scope = question.scope(computedAt)
+    const view = await store.view(question.owner)
+    const open = openIn(view, scope.coverage)
+    if (careful.waitsForRollbacks && open.some(({ rollback }) => rollback !== null)) return ROLLING_BACK
+    const snapshot = snapshotOf(view, open, careful.fromMicros)
+    const basis = await versions.begin(question.owner, scope, computedAt, view)
+    const value = await question.compute(computedAt, { dataVersion: view.latest, snapshot, mayReuse })
+    if (question.readsOnce) return { value, computedAt, basis }
+    return (await disturbanceOf(question, scope, view, snapshot)) ?? { value, computedAt, basis }
+  }
+
+  /** What was written where nothing was left out; null when nothing was. */
+  async function disturbanceOf(
+    { owner }: Question<unknown>,
+    { coverage }: AnswerScope,
+    before: DataView,
+    snapshot: Snapshot | null,
+  ): Promise<Disturbance | null> {
+    const unguarded = snapshot ? upTo(coverage, snapshot.fromMicros) : coverage
+    // First what is open: what ends afterwards is among the days that changed.
+    const after = await store.view(owner)
+    if (after.lastRollback !== before.lastRollback) return ROLLING_BACK
+    if (!unguarded) return null
+    const open = openIn(after, unguarded)
+    const days = await store.changedDays(owner, unguarded, before.latest)
+    if (open.length === 0 && days?.length === 0) return null
+    const [firstDay = Infinity] = days ?? [-Infinity]
+    return { isRollback: false, fromMicros: Math.min(startOf(open), startOfDayMicros(firstDay)) }
+  }
+
+  return {
+    compute: async (question, mayReuse) => {
+      let fromMicros = Infinity
+      for (let attempt = 1; attempt <= TRIES_MAX; attempt += 1) {
+        const isCareful = attempt >= CAREFUL_FROM_TRY
+        const outcome = await read(question, mayReuse, {
+          fromMicros: isCareful ? -Infinity : fromMicros,
+          waitsForRollbacks: !isCareful,
+        })
+        if ('value' in outcome) return outcome
+        fromMicros = Math.min(fromMicros, outcome.fromMicros)
+        if (outcome.isRollback) await sleep(ROLLBACK_WAIT_MS * attempt)
+      }
+      throw new ServiceError('unavailable', 'data is rolled back again and again meanwhile; ask again', {
+        retryAfterSeconds: 1,
+      })
+    },
+  }
+}
+
+/** Something happened that the computation may have seen half; from `fromMicros` on it must be left out. */
+interface Disturbance {
+  readonly isRollback: boolean
+  readonly fromMicros: number
+}
+
+const ROLLING_BACK: Disturbance = { isRollback: true, fromMicros: Infinity }
+
+function snapshotOf(view: DataView, open: readonly OpenWrite[], carefulFrom: number): Snapshot | null {
+  const fromMicros = Math.min(carefulFrom, startOf(open))
+  if (fromMicros === Infinity) return null
+  return {
+    upTo: view.upTo,
+    except: view.open.map(({ sequence }) => sequence),
+    rollbacks: view.open.flatMap(({ rollback }) => rollback ?? []),
+    fromMicros,
+  }
+}
+
+/** The start of the first day that writes touch; days are what changes are noted by. */
+function startOf(writes: readonly OpenWrite[]): number {
+  const starts = writes.map(({ touches }) =>
+    touches ? startOfDayMicros(dayOf(touches.fromMicros)) : -Infinity,
+  )
+  return Math.min(Infinity, ...starts)
+}
+
+function openIn({ open }: DataView, { names, fromMicros, toMicros }: Coverage): readonly OpenWrite[] {
+  return open.filter(({ touches }) => {
+    if (touches === null) return true
+    if ((toMicros !== null && touches.fromMicros > toMicros) || touches.toMicros < (fromMicros ?? -Infinity))
+      return false
+    return names === null || touches.names === null || touches.names.some((name) => names.includes(name))
+  })
+}
+
+/** The part of a coverage before a time; null when there is none. */
+function upTo(coverage: Coverage, endMicros: number): Coverage | null {
+  if (endMicros <= (coverage.fromMicros ?? -Infinity)) return null
+  return { ...coverage, toMicros: Math.min(coverage.toMicros ?? Infinity, endMicros - 1) }
+}

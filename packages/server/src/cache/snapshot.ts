@@ -1,0 +1,35 @@
+/** What a batch of records touches. Times are inclusive; null stands for any name. */
+export interface Touches {
+  readonly names: readonly string[] | null
+  readonly fromMicros: number
+  readonly toMicros: number
+}
+
+/** The records of a chain above a block, from batches before the number of the rollback. */
+export interface OpenRollback {
+  readonly chain: string
+  readonly aboveBlock: number
+  readonly beforeSequence: number
+}
+
+/**
+ * A state of the data in the middle of writes: what the batches up to `upTo` hold, without those in `except`, which are being stored, and
+ * without what rollbacks are taking away. It matters from `fromMicros` on; before, nothing is being written.
+ */
+export interface Snapshot {
+  readonly upTo: number
+  readonly except: readonly number[]
+  /** What rollbacks under way take away. */
+  readonly rollbacks: readonly OpenRollback[]
+  readonly fromMicros: number
+}
+
+/** How one computation reads. */
+export interface Reading {
+  /** The number of changes that it includes (CA-6). */
+  readonly dataVersion: number
+  /** Null where nothing is written meanwhile, and all that is there may be read. */
+  readonly snapshot: Snapshot | null
+  /** May what was computed earlier stand for a part of it? */
+  readonly mayReuse: boolean
+}
