@@ -1,8 +1,9 @@
 import type { ComparedValue, EventCondition } from '../metrics/event-condition.ts'
 import type { EventPlan, EventStatistic } from '../metrics/event-source.ts'
 import { edgesOf, type Windows } from '../metrics/windows.ts'
-import { quoteIdentifier } from './layout.ts'
+import { EVENT_BATCH_COLUMN, quoteIdentifier } from './layout.ts'
 import { cellExpression } from './series-source-cell.ts'
+import { ofSnapshot } from './snapshot-condition.ts'
 
 const PLACE = '(timestamp, block_number, transaction_index, log_index)'
 
@@ -34,7 +35,7 @@ export function eventSql(
   const groups = `[${plan.groupBy.map((name) => `ifNull(${textOf(name)}, '')`).join(', ')}]`
   const edges = edgesOf(plan.windows)
   const conditions = [
-    timeCondition(plan.windows),
+    timeCondition(plan.windows) + ofSnapshot(plan.snapshot, quoteIdentifier(EVENT_BATCH_COLUMN)),
     ...(plan.condition ? [conditionSql(plan.condition, parameters)] : []),
   ]
   const source = `select *, ${groups === '[]' ? `CAST([], 'Array(String)')` : groups} as groups, toUnixTimestamp64Micro(timestamp) as t, ${text} as y, toFloat64OrNull(y) as x

@@ -78,11 +78,12 @@ export interface CellSpan {
   readonly isHourly: boolean
 }
 
-/** Cuts cells into stretches that hours answer and stretches that need samples. */
-export function cellSpans(edges: Float64Array): CellSpan[] {
+/** Cuts cells into stretches that hours answer, which end at `hoursUntil` at the latest, and stretches that need samples. */
+export function cellSpans(edges: Float64Array, hoursUntil = Infinity): CellSpan[] {
   const spans: CellSpan[] = []
   for (let cell = 0; cell < edges.length - 1; cell += 1) {
-    const isHourly = isHourEdge(edges[cell] ?? 0) && isHourEdge(edges[cell + 1] ?? 0)
+    const [from, to] = [edges[cell] ?? 0, edges[cell + 1] ?? 0]
+    const isHourly = to <= hoursUntil && isHourEdge(from) && isHourEdge(to)
     const last = spans.at(-1)
     if (last?.isHourly === isHourly) spans[spans.length - 1] = { ...last, end: cell + 1 }
     else spans.push({ first: cell, end: cell + 1, isHourly })

@@ -10,6 +10,8 @@ import {
   type CellSpan,
 } from './series-source-rollup.ts'
 import { isHourEdge } from '../metrics/hour-edges.ts'
+import type { Snapshot } from '../cache/snapshot.ts'
+import { ofSnapshot } from './snapshot-condition.ts'
 
 /** What one statement reads of the points of one metric. */
 export interface Scan {
@@ -24,6 +26,8 @@ export interface Scan {
   readonly needsSamples: boolean
   /** May hours stand for their samples? */
   readonly usesHours: boolean
+  /** Null reads all that is there. */
+  readonly snapshot: Snapshot | null
 }
 
 /** The key of the row that stands for everything before the first edge; its first statistics are the value then and its time. */
@@ -90,7 +94,8 @@ export function scanSql(scan: Scan): ScanStatement {
   ]
   if (hourly.length > 0) statements.push(hoursSql(scan, hourly))
   if (sampled.length > 0) statements.push(scan.needsSamples ? samplesSql(scan) : cellsSql(scan, sampled))
-  const isHistoryHourly = scan.usesHours && isHourEdge(edges[0] ?? 0)
+  const [first = 0] = edges
+  const isHistoryHourly = scan.usesHours && isHourEdge(first) && first <= hoursUntil(scan)
   if (needsHistory) statements.push(isHistoryHourly ? hourlyHistorySql(scan) : historySql(scan))
   return {
     sql: statements.join('\nunion all\n'),
@@ -100,14 +105,20 @@ export function scanSql(scan: Scan): ScanStatement {
   }
 }
 
-function spansOf({ type, edges, columns, needsSamples, usesHours }: Scan): readonly CellSpan[] {
+function spansOf(scan: Scan): readonly CellSpan[] {
+  const { type, edges, columns, needsSamples, usesHours } = scan
   if (edges.length < 2) return []
   const whole = [{ first: 0, end: edges.length - 1, isHourly: false }]
   const areHoursEnough =
     usesHours && !needsSamples && columns.every((column) => hourlyStatistic(type, column) !== undefined)
   if (!areHoursEnough) return whole
-  const spans = cellSpans(edges)
+  const spans = cellSpans(edges, hoursUntil(scan))
   return spans.length > MAX_SPANS ? whole : spans
+}
+
+/** Hours know of no batches: where some are to be left out, they cannot stand for samples. */
+function hoursUntil({ snapshot }: Scan): number {
+  return snapshot?.fromMicros ?? Infinity
 }
 
 /** How many statistics a row has; at least two, for the history. */
@@ -179,7 +190,7 @@ function pointsOf({ seriesIds }: Scan): string {
 }
 
 function samplesOf(scan: Scan): string {
-  return `${pointsOf(scan)} and isFinite(value)`
+  return `${pointsOf(scan)} and isFinite(value)${ofSnapshot(scan.snapshot, 'batch')}`
 }
 
 /**

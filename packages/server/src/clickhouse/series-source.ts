@@ -82,7 +82,8 @@ async function scan(
   const seriesIds = isWhole ? null : matching.map((row) => row.series_id)
   const { edges } = plan
   const { usesHours } = limits
-  const task = { type, seriesIds, edges, cell, columns, needsHistory, needsSamples, usesHours }
+  const { snapshot } = plan
+  const task = { type, seriesIds, edges, cell, columns, needsHistory, needsSamples, usesHours, snapshot }
   const statement = scanSql(task)
   const { sql } = statement
   if (sql === '') return null

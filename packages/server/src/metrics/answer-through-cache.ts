@@ -1,4 +1,5 @@
 import type { AnswerScope, Cached, CachePolicy, CacheStats, ResultCache } from '../cache/cache-policy.ts'
+import type { Reading } from '../cache/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ComputedAnswer, Explanation } from './compute-answer.ts'
 import type { RangeAnswer } from './range-answer.ts'
@@ -11,7 +12,7 @@ export interface CacheableRequest {
   /** An explained answer is computed, neither taken from the cache nor kept. */
   readonly isExplained: boolean
   scope(nowMs: number): AnswerScope
-  compute(nowMs: number, signal: AbortSignal): Promise<ComputedAnswer>
+  compute(nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer>
 }
 
 /** An answer and where it came from. */
@@ -50,9 +51,9 @@ export async function answerThroughCache(
   const askedAt = clock.monotonic()
   let explanation: Explanation | null = null
 
-  async function compute(nowMs: number): Promise<RangeAnswer> {
+  async function compute(nowMs: number, reading: Reading): Promise<RangeAnswer> {
     const startedAt = clock.monotonic()
-    const computed = await request.compute(nowMs, stop.signal)
+    const computed = await request.compute(nowMs, reading, stop.signal)
     explanation = computed.explanation
     const { answer } = computed
     if (answer.results.every(({ error }) => error === null)) return answer

@@ -12,14 +12,16 @@ export async function evaluateEventQuery(
   { events: source, clock }: { readonly events: EventSource; readonly clock: Clock },
   query: EventQuery,
   field: string,
-  { projectId, version, grid, signal }: EvaluationScope,
+  { projectId, version, grid, signal, reading: { snapshot } }: EvaluationScope,
 ): Promise<EvaluatedQuery> {
   const startedAt = clock.monotonic()
   const plan = planEventQuery(query, field, grid)
   const plannedAt = clock.monotonic()
-  const reading = await source.read({ projectId, version, ...plan.read }, signal).catch((error: unknown) => {
-    throw inField(error, field)
-  })
+  const reading = await source
+    .read({ projectId, version, snapshot, ...plan.read }, signal)
+    .catch((error: unknown) => {
+      throw inField(error, field)
+    })
   const readAt = clock.monotonic()
   const series = reading.series.map(({ labels, values }) => ({
     labels,

@@ -1,4 +1,5 @@
 import type { MetricQuery } from '@millrace/contract'
+import type { Reading } from '../cache/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
@@ -24,6 +25,7 @@ export interface EvaluationScope {
   readonly signal: AbortSignal
   /** Is the caller to be told how the answer came about? */
   readonly isExplained: boolean
+  readonly reading: Reading
 }
 
 /** The series of a query, what the caller should be told, and how it went. */
@@ -38,13 +40,13 @@ export async function evaluateQuery(
   { source, clock }: EvaluationDependencies,
   query: MetricQuery,
   field: string,
-  { projectId, version, grid, signal, isExplained }: EvaluationScope,
+  { projectId, version, grid, signal, isExplained, reading: { snapshot } }: EvaluationScope,
 ): Promise<EvaluatedQuery> {
   const startedAt = clock.monotonic()
   const plan = planQuery(query, field, grid)
   const plannedAt = clock.monotonic()
   const reading = await source
-    .read({ projectId, version, isExplained, ...plan.read }, signal)
+    .read({ projectId, version, isExplained, snapshot, ...plan.read }, signal)
     .catch((error: unknown): SeriesReading => {
       throw inField(error, field)
     })

@@ -1,3 +1,4 @@
+import type { Snapshot } from '../cache/snapshot.ts'
 import type { EventCondition } from './event-condition.ts'
 import type { GridSeries } from './grid-series.ts'
 import type { Windows } from './windows.ts'
@@ -40,6 +41,8 @@ export interface EventPlan {
    */
   readonly windows: Windows
   readonly isNewOnly: boolean
+  /** Which batches are to be seen; null for all that are there. */
+  readonly snapshot: Snapshot | null
 }
 
 /** What was found: for each group a value for each window, NaN where there is none. */

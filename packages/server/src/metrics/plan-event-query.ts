@@ -12,7 +12,7 @@ export type Accumulation = 'none' | 'add' | 'first' | 'last'
 
 /** One query of events as data. */
 export interface EventQueryPlan {
-  readonly read: Omit<EventPlan, 'projectId' | 'version'>
+  readonly read: Omit<EventPlan, 'projectId' | 'version' | 'snapshot'>
   readonly accumulation: Accumulation
   readonly functions: readonly FunctionCall[]
 }

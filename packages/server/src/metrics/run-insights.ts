@@ -1,5 +1,6 @@
 import type { EventQuery, InsightsRequest } from '@millrace/contract'
 import type { CachePolicy } from '../cache/cache-policy.ts'
+import type { Reading } from '../cache/snapshot.ts'
 import { invalidArgument } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import { answerThroughCache, type AnswerOutcome } from './answer-through-cache.ts'
@@ -37,10 +38,10 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
       version,
       isExplained: wire.explain ?? false,
       scope: (nowMs: number) => insightsScope(wire, timeRange, nowMs),
-      compute: (nowMs: number, signal: AbortSignal): Promise<ComputedAnswer> => {
+      compute: (nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer> => {
         const grid = resolveTimeRange(timeRange, nowMs)
         const isExplained = wire.explain ?? false
-        const scope = { projectId: project.id, version, grid, signal, isExplained }
+        const scope = { projectId: project.id, version, grid, signal, isExplained, reading }
         const queries = (wire.queries ?? []).map((query, index) =>
           requestQuery(dependencies, query, index, scope),
         )

@@ -1,8 +1,9 @@
 import type { CachePolicy, ResultCache } from '../cache/cache-policy.ts'
+import type { Reading } from '../cache/snapshot.ts'
 import type { Project } from '../projects/project.ts'
 import { answerThroughCache, type AnswerOutcome } from './answer-through-cache.ts'
 import { computeAnswer, type ComputedAnswer } from './compute-answer.ts'
-import { evaluateQuery, type EvaluationDependencies } from './evaluate-query.ts'
+import { evaluateQuery, type EvaluationDependencies, type EvaluationScope } from './evaluate-query.ts'
 import { rangeQueryKey, type RangeQuery } from './range-query.ts'
 import { rangeQueryScope } from './range-query-scope.ts'
 import { checkTimeRange, resolveTimeRange } from './time-range.ts'
@@ -31,8 +32,12 @@ export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRa
       version,
       isExplained: query.isExplained,
       scope: (nowMs: number) => rangeQueryScope(query, nowMs),
-      compute: (nowMs: number, signal: AbortSignal) =>
-        compute(dependencies, project.id, version, query, nowMs, signal),
+      compute: (nowMs: number, reading: Reading, signal: AbortSignal) => {
+        const grid = resolveTimeRange(query.timeRange, nowMs)
+        const { isExplained } = query
+        const scope = { projectId: project.id, version, grid, signal, isExplained, reading }
+        return compute(dependencies, query, scope)
+      },
     }
     return answerThroughCache(dependencies, request, policy, signal)
   }
@@ -40,15 +45,11 @@ export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRa
 
 function compute(
   dependencies: RangeQueryDependencies,
-  projectId: number,
-  version: number,
   query: RangeQuery,
-  computedAt: number,
-  signal: AbortSignal,
+  scope: EvaluationScope,
 ): Promise<ComputedAnswer> {
-  const { timeRange, isExplained, formulas } = query
-  const grid = resolveTimeRange(timeRange, computedAt)
-  const scope = { projectId, version, grid, signal, isExplained }
+  const { timeRange, formulas } = query
+  const { grid, signal } = scope
   const queries = query.queries.map((wire, index) => {
     const field = `queries[${index}]`
     return {

@@ -1,3 +1,4 @@
+import type { Snapshot } from '../cache/snapshot.ts'
 import type { LabelMatcher } from './label-matcher.ts'
 import type { Labels } from './labels.ts'
 
@@ -49,6 +50,8 @@ export interface SeriesPlan {
   readonly needs: Readonly<Record<MetricType, CellNeeds>>
   /** Is the caller to be told how much was expected to be read? Asking for it costs a little. */
   readonly isExplained: boolean
+  /** Which batches are to be seen; null for all that are there. */
+  readonly snapshot: Snapshot | null
 }
 
 /** The cells of one series. Where `count` is 0 the statistics mean nothing. */

@@ -47,6 +47,7 @@ describe('hours instead of samples', () => {
       needsHistory,
       needsSamples,
       usesHours: true,
+      snapshot: null,
     })
   }
 
