@@ -44,26 +44,36 @@ function filtered(db: ControlDatabase, { outcome, isFailure, status, fromAt, unt
 }
 
 /** Records one attempt. */
-export async function insertAttempt(
+export function insertAttempt(
   db: ControlDatabase | ControlTransaction,
   laneId: number,
   attempt: Attempt,
 ): Promise<void> {
+  return insertAttempts(db, [{ ...attempt, laneId }])
+}
+
+/** Records attempts of several lanes. */
+export async function insertAttempts(
+  db: ControlDatabase | ControlTransaction,
+  attempts: readonly (Attempt & { readonly laneId: number })[],
+): Promise<void> {
   await db
     .insertInto('webhook_attempt')
-    .values({
-      lane_id: laneId,
-      webhook_id: attempt.webhookId,
-      started_at: attempt.startedAt,
-      duration_ms: attempt.durationMs,
-      outcome: attempt.outcome,
-      status: attempt.status,
-      reason: attempt.reason,
-      messages: attempt.messages,
-      bytes: attempt.bytes,
-      first_event_id: attempt.firstEventId,
-      last_event_id: attempt.lastEventId,
-      answer: attempt.answer,
-    })
+    .values(
+      attempts.map((attempt) => ({
+        lane_id: attempt.laneId,
+        webhook_id: attempt.webhookId,
+        started_at: attempt.startedAt,
+        duration_ms: attempt.durationMs,
+        outcome: attempt.outcome,
+        status: attempt.status,
+        reason: attempt.reason,
+        messages: attempt.messages,
+        bytes: attempt.bytes,
+        first_event_id: attempt.firstEventId,
+        last_event_id: attempt.lastEventId,
+        answer: attempt.answer,
+      })),
+    )
     .execute()
 }

@@ -3,6 +3,7 @@ import { hostShare } from '../delivery/host-share.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase } from './database.ts'
+import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
 
@@ -91,20 +92,13 @@ function isFree(eb: Lanes, nowMs: number) {
 
 /** The lane is free and has something to send: behind its cursor, or on a schedule of its own (DL-4). */
 function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
-  const messages = eb
-    .selectFrom('webhook_message')
-    .select('webhook_message.lane_id')
-    .whereRef('webhook_message.lane_id', '=', 'webhook_lane.id')
+  const id = eb.ref('webhook_lane.id')
   return eb.and([
     isFree(eb, nowMs),
     eb('failures', failures, 0),
     eb.or([
-      eb.exists(
-        messages
-          .whereRef('webhook_message.seq', '>', 'webhook_lane.cursor_seq')
-          .where('webhook_message.shelved_until_at', 'is', null),
-      ),
-      eb.exists(messages.where('webhook_message.shelved_until_at', '<=', nowMs)),
+      eb(firstLaneBehind(id, eb.ref('webhook_lane.cursor_seq')), '=', id),
+      eb(firstDueAt(id), '<=', nowMs),
     ]),
   ])
 }

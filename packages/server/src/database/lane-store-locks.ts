@@ -20,6 +20,7 @@ export function claimingRows<DB, TB extends keyof DB, O>(
   return hasRowLocks(db) ? query.forUpdate().skipLocked() : query
 }
 
-function hasRowLocks(db: ControlDatabase | ControlTransaction): boolean {
+/** True on PostgreSQL; SQLite has a single writer. */
+export function hasRowLocks(db: ControlDatabase | ControlTransaction): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }

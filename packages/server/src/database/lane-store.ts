@@ -2,7 +2,7 @@ import type { LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase } from './database.ts'
 import { nextBatch } from './lane-store-batch.ts'
 import { claimReady } from './lane-store-claim.ts'
-import { settleLane } from './lane-store-settle.ts'
+import { createSettler } from './lane-store-settler.ts'
 
 /** Lanes in the control database. A lease is a row of `webhook_lane` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
@@ -25,7 +25,7 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
 
     nextBatch: (claim, request) => nextBatch(db, claim, request),
 
-    settle: (claim, settlement) => db.transaction().execute((tx) => settleLane(tx, claim, settlement)),
+    settle: createSettler(db),
 
     async releaseAll() {
       await db

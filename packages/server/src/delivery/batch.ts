@@ -21,7 +21,6 @@ export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array {
  * added or withdrawn, because receivers that remember ids would else discard the correction (DL-1).
  */
 export function webhookId(laneId: number, messages: readonly QueuedMessage[]): string {
-  const content = createHash('sha256').update(`${laneId}`)
-  for (const { seq, hash } of messages) content.update(`:${seq}:${hash}`)
-  return `msg_${content.digest('base64url').slice(0, 27)}`
+  const content = [laneId, ...messages.map(({ seq, hash }) => `${seq}:${hash}`)].join(':')
+  return `msg_${createHash('sha256').update(content).digest('base64url').slice(0, 27)}`
 }

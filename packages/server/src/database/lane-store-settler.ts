@@ -1,0 +1,76 @@
+import { setImmediate } from 'node:timers/promises'
+import type { LaneClaim, LaneStore, Settlement } from '../delivery/lane.ts'
+import type { ControlDatabase } from './database.ts'
+import { isPlain, settlePlain, type ClaimedSettlement } from './lane-store-settle-group.ts'
+import { settleLane } from './lane-store-settle.ts'
+
+/** Messages and settlements that one transaction takes; more only make it longer. */
+const GROUP_MESSAGES = 2000
+const GROUP_SETTLEMENTS = 200
+
+interface Waiting extends ClaimedSettlement {
+  resolve(isClaimStanding: boolean): void
+  reject(error: unknown): void
+}
+
+/**
+ * Settles what several lanes acknowledged in one transaction: what comes while one runs goes together in the next, so
+ * that the cost of a commit is shared just when there is much to commit, and nobody waits for company.
+ */
+export function createSettler(db: ControlDatabase): LaneStore['settle'] {
+  const waiting: Waiting[] = []
+  let running: Promise<void> | null = null
+
+  async function settleWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      // What arrived in the same turn of the event loop goes together, also where a transaction blocks it.
+      await setImmediate()
+      let group: readonly Waiting[] = []
+      const isSettled = await db
+        .transaction()
+        .execute(async (tx) => {
+          // Not before the transaction has begun: until then more may join.
+          group = takeGroup(waiting)
+          if (!(await settlePlain(tx, group))) throw new UnexpectedRows()
+          return true
+        })
+        .catch(() => false)
+      if (isSettled) for (const one of group) one.resolve(true)
+      // By themselves, one after the other: the reason concerns one of them, and the others know nothing of it.
+      else for (const one of group) await settleAlone(db, one).then(one.resolve, one.reject)
+      // The database could not begin a transaction.
+      if (group.length === 0)
+        for (const one of takeGroup(waiting)) await settleAlone(db, one).then(one.resolve, one.reject)
+    }
+    running = null
+  }
+
+  return (claim, settlement) => {
+    if (!isPlain({ claim, settlement })) return settleAlone(db, { claim, settlement })
+    return new Promise((resolve, reject) => {
+      waiting.push({ claim, settlement, resolve, reject })
+      running ??= settleWaiting()
+    })
+  }
+}
+
+function takeGroup(waiting: Waiting[]): readonly Waiting[] {
+  let messages = 0
+  let count = 0
+  for (const { settlement } of waiting) {
+    messages += settlement.acknowledged.length
+    if (count > 0 && (messages > GROUP_MESSAGES || count >= GROUP_SETTLEMENTS)) break
+    count += 1
+  }
+  return waiting.splice(0, count)
+}
+
+function settleAlone(
+  db: ControlDatabase,
+  { claim, settlement }: { readonly claim: LaneClaim; readonly settlement: Settlement },
+): Promise<boolean> {
+  return db.transaction().execute((tx) => settleLane(tx, claim, settlement))
+}
+
+/** Rolls the transaction of a group back. */
+class UnexpectedRows extends Error {}
