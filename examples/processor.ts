@@ -16,7 +16,7 @@ const processor = createProcessor({
   onWarning: (warning) => console.warn(warning),
 })
 
-const firstSeconds = Math.floor(Date.now() / 1000) - 120
+const firstSeconds = Math.floor(Date.now() / 1000) - 600
 for (let number = 1; number <= 10; number++) {
   const time = new Date((firstSeconds + number * 12) * 1000)
   await processor.block({ chain: 'example', number, time }, async (context) => {

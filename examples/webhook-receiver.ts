@@ -28,4 +28,5 @@ const server = createServer((message, response) => {
     }
   })
 })
-server.listen(9000, '127.0.0.1', () => console.log('http://127.0.0.1:9000'))
+const port = Number(process.env['PORT'] ?? 9000)
+server.listen(port, '127.0.0.1', () => console.log(`http://127.0.0.1:${port}`))

@@ -282,9 +282,16 @@ export const DeadLetterAnswer = Type.Object({
   messages: Type.Array(
     Type.Object({
       id: Type.String({ description: 'Identifier of the batch, a decimal number.' }),
-      attributes: Type.Record(Type.String(), Type.String(), {
-        description: 'channel_name, and attempts, last_status, last_error, died_at as text.',
-      }),
+      attributes: Type.Object(
+        {
+          channel_name: Type.String(),
+          attempts: Type.String(),
+          last_status: Type.String(),
+          last_error: Type.String(),
+          died_at: Type.String(),
+        },
+        { description: 'Numbers and times as text.' },
+      ),
       data: Type.String({ description: 'JSON text of the array of webhook messages.' }),
     }),
   ),

@@ -52,6 +52,20 @@ describe('a client', () => {
     expect(error).toMatchObject({ status: 401, code: 16, message: 'unknown key', requestId: 'request-7' })
   })
 
+  it('compresses bodies of more than a kilobyte, to this machine only when it is told to', async () => {
+    const sql = `select '${'é'.repeat(2000)}'`
+    const zipping = createClient({ baseUrl: service.baseUrl, apiKey: 'mr_test', gzip: true })
+    for (const each of [client(), zipping]) {
+      service.plan(page([]))
+      await each.executeSql('demo/erc20', { sql })
+    }
+    service.plan(page([]))
+    await zipping.executeSql('demo/erc20', { sql: 'select 1' })
+    const encodings = service.requests.map(({ headers }) => headers['content-encoding'])
+    expect(encodings).toEqual([undefined, 'gzip', undefined])
+    expect(JSON.parse(service.requests[1]?.body ?? '')).toEqual({ sqlQuery: { sql } })
+  })
+
   it('names the form a project has', async () => {
     await expect(client().executeSql('erc20', { sql: 'select 1' })).rejects.toThrow('"owner/name"')
   })

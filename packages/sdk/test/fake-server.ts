@@ -1,5 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 
 export interface ReceivedRequest {
   readonly method: string
@@ -30,7 +31,7 @@ export async function startFakeServer() {
         method: message.method ?? '',
         url: new URL(message.url ?? '', 'http://service'),
         headers: message.headers,
-        body: Buffer.concat(chunks).toString(),
+        body: bodyOf(message, Buffer.concat(chunks)),
       })
       const answer = planned.shift() ?? {}
       statuses.push(answer.hangUp ? null : (answer.status ?? 200))
@@ -60,4 +61,8 @@ export async function startFakeServer() {
       })
     },
   }
+}
+
+function bodyOf({ headers }: IncomingMessage, bytes: Buffer): string {
+  return (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes).toString()
 }

@@ -158,7 +158,7 @@ describe('a processor', () => {
 
   it('refuses a value that is no finite number, naming the metric', async () => {
     const bad = processor().block(block(1), (context) => context.meter.Gauge('price').record(Number.NaN))
-    await expect(bad).rejects.toThrow('value of metric "price" must be finite')
+    await expect(bad).rejects.toThrow('value of metric "price" must be a finite number')
   })
 
   it('stops retrying when its signal is aborted', async () => {

@@ -1,6 +1,7 @@
 import type { Context } from '../processor/block-context.ts'
 import type { EntityRequest } from './process-result.ts'
-import { attributesOf, valueOf, type ExactDecimal } from './rich-value.ts'
+import { alike, decimalOf, scaledOf } from '../processor/exact-decimal.ts'
+import { attributesOf, valueOf } from './rich-value.ts'
 
 const OPERATORS = { 0: 'set', 1: 'add', 2: 'multiply', SET: 'set', ADD: 'add', MULTIPLY: 'multiply' } as const
 
@@ -36,25 +37,11 @@ function combine(operator: 'set' | 'add' | 'multiply', before: unknown, operand:
     const own = before ?? 0
     return operator === 'add' ? own + operand : own * operand
   }
-  const [left, right] = [scaled(before ?? 0), scaled(operand)]
-  if (operator === 'multiply') return unscaled(left.digits * right.digits, left.scale + right.scale)
-  const scale = Math.max(left.scale, right.scale)
-  const raised = ({ digits, scale: own }: typeof left) => digits * 10n ** BigInt(scale - own)
-  return unscaled(raised(left) + raised(right), scale)
-}
-
-function scaled(value: unknown): { readonly digits: bigint; readonly scale: number } {
-  const text =
-    typeof value === 'object' && value !== null
-      ? (value as ExactDecimal).toFixed()
-      : `${value as string | number | bigint}`
-  const [whole = '0', fraction = ''] = text.split('.')
-  return { digits: BigInt(whole + fraction), scale: fraction.length }
-}
-
-function unscaled(digits: bigint, scale: number): ExactDecimal {
-  const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0')
-  const fraction = scale === 0 ? '' : `.${text.slice(-scale).slice(0, 30)}`
-  const plain = `${digits < 0n ? '-' : ''}${text.slice(0, text.length - scale)}${fraction}`
-  return { toFixed: () => plain }
+  const [left, right] = [scaledOf(before ?? 0), scaledOf(operand)]
+  if (!left || !right) throw new TypeError(`${String(before)} and ${String(operand)} are not both numbers`)
+  if (operator === 'multiply') {
+    return decimalOf({ digits: left.digits * right.digits, scale: left.scale + right.scale })
+  }
+  const [leftDigits, rightDigits, scale] = alike(left, right)
+  return decimalOf({ digits: leftDigits + rightDigits, scale })
 }

@@ -3,7 +3,6 @@ import type { Context } from '../processor/block-context.ts'
 import type { ProcessResult, RecordMetadata, TimeseriesMessage } from './process-result.ts'
 import { attributesOf, metricValueOf } from './rich-value.ts'
 
-const SEVERITIES = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const
 const TYPES: Readonly<Record<string, 'event' | 'gauge' | 'counter'>> = {
   0: 'event',
   1: 'gauge',
@@ -68,9 +67,7 @@ function emitMetric(
 }
 
 function emitEvent(context: Context, metadata: RecordMetadata = {}, attributes: Attributes): void {
-  const severity = attributes['severity'] as number | string | undefined
-  const name = severity === undefined ? undefined : (SEVERITIES[Number(severity)] ?? String(severity))
-  at(context, metadata).eventLogger.emit(metadata.name ?? '', { ...attributes, severity: name })
+  at(context, metadata).eventLogger.emit(metadata.name ?? '', attributes)
 }
 
 function at(context: Context, metadata: RecordMetadata): Context {

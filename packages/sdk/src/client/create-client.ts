@@ -1,116 +1,35 @@
 import { projectPath, request, type Connection } from './request.ts'
-
-/** Statistics of an answer: when it was computed and whether it came from the cache (CA-5). */
-interface ComputeStats {
-  readonly computedAt: string
-  readonly isCached: boolean
-  readonly isRefreshing: boolean
-}
-
-/** When a stored answer will do (interface 2.4). */
-interface CachePolicy {
-  readonly cacheTtlSecs?: number
-  readonly cacheRefreshTtlSecs?: number
-  readonly noCache?: boolean
-  readonly forceRefresh?: boolean
-}
-
-interface FunctionCall {
-  readonly name: string
-  readonly arguments?: readonly unknown[]
-}
+import type {
+  CachePolicyRequest,
+  DeadLetterAnswer,
+  QueryRangeAnswer,
+  QueryRangeRequest,
+  SqlExecuteAnswer,
+  SqlQuery as WireSqlQuery,
+} from './wire.ts'
 
 /** Body of `query_range` (interface 2.1). */
-export interface RangeQueryRequest {
-  readonly queries: readonly {
-    readonly query: string
-    readonly id?: string
-    readonly alias?: string
-    readonly labelSelector?: Readonly<Record<string, string>>
-    readonly aggregate?: {
-      readonly op?: 'AVG' | 'SUM' | 'MIN' | 'MAX' | 'COUNT'
-      readonly grouping?: readonly string[]
-    } | null
-    readonly functions?: readonly FunctionCall[]
-    readonly disabled?: boolean
-  }[]
-  readonly formulas?: readonly {
-    readonly expression: string
-    readonly id?: string
-    readonly alias?: string
-    readonly functions?: readonly FunctionCall[]
-    readonly disabled?: boolean
-  }[]
-  /** `start` and `end`: `now`, `now-30d`, or milliseconds since 1970. `step` in seconds. */
-  readonly timeRange: {
-    readonly start: string | number
-    readonly end: string | number
-    readonly step?: number
-    readonly timezone?: string
-  }
-  readonly samplesLimit?: number
-  readonly samplesOffset?: number
-  readonly version?: number
-  readonly cachePolicy?: CachePolicy
-}
+export type RangeQueryRequest = QueryRangeRequest
 
 /** Answer of `query_range`. A result holds either `matrix` or `error` (ER-3). */
-export interface RangeQueryAnswer {
-  readonly results: readonly {
-    readonly id: string
-    readonly alias: string
-    readonly error?: string
-    readonly matrix?: {
-      readonly totalSamples: number
-      readonly samples: readonly {
-        readonly metric: {
-          readonly name: string
-          readonly displayName: string
-          readonly labels: Readonly<Record<string, string>>
-        }
-        /** `timestamp` is unix seconds as a decimal string. */
-        readonly values: readonly { readonly timestamp: string; readonly value: number }[]
-      }[]
-    }
-  }[]
-  readonly warnings?: readonly string[]
-  readonly computeStats: ComputeStats
-}
+export type RangeQueryAnswer = QueryRangeAnswer
 
 /** A first SQL request (interface 2.3). `size` is the page size. */
-export interface SqlQuery {
-  readonly sql: string
-  readonly size?: number
-  readonly parameters?: Readonly<Record<string, unknown>>
+export interface SqlQuery extends WireSqlQuery {
   readonly version?: number
-  readonly cachePolicy?: CachePolicy
+  readonly cachePolicy?: CachePolicyRequest
 }
 
-type Row = Readonly<Record<string, unknown>>
+/** A page of a SQL result. An empty cursor says it is the last one. */
+export type SqlAnswer = SqlExecuteAnswer
 
-/** A page of a SQL result. An empty or absent cursor says it is the last one. */
-export interface SqlAnswer {
-  readonly result: {
-    readonly columns: readonly string[]
-    readonly columnTypes: Readonly<Record<string, string>>
-    readonly rows: readonly Row[]
-    readonly generatedAt?: string
-    readonly cursor?: string
-  }
-  readonly computeStats?: ComputeStats
-}
+type Row = SqlAnswer['result']['rows'][number]
 
 /** A batch that was never acknowledged; `data` is the JSON text of the array of messages (DD-3). */
-export interface DeadLetter {
-  readonly id: string
-  readonly attributes: Readonly<Record<string, string>> & { readonly channel_name: string }
-  readonly data: string
-}
+export type DeadLetter = DeadLetterAnswer['messages'][number]
 
 /** Answer of the dead-letter pull. */
-export interface DeadLetterPage {
-  readonly messages: readonly DeadLetter[]
-}
+export type DeadLetterPage = DeadLetterAnswer
 
 /** Typed calls of the query and dead-letter APIs. Every method throws `MillraceError` when the service refuses. */
 export interface Client {
@@ -173,6 +92,6 @@ function withSignal(signal: AbortSignal | undefined) {
 }
 
 function firstPage(query: SqlQuery): unknown {
-  const { sql, size, parameters, version, cachePolicy } = query
-  return { sqlQuery: { sql, size, parameters }, version, cachePolicy }
+  const { version, cachePolicy, ...sqlQuery } = query
+  return { sqlQuery, version, cachePolicy }
 }

@@ -7,6 +7,8 @@ export interface Connection {
   readonly apiKey: string
   /** Instead of the global one. */
   readonly fetch?: typeof fetch
+  /** Whether bodies of more than a kilobyte are sent compressed; by default they are, except to this machine. */
+  readonly gzip?: boolean
 }
 
 interface RequestParts {
@@ -41,19 +43,30 @@ export async function request(connection: Connection, parts: RequestParts): Prom
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
   const contentType = parts.json === undefined ? parts.body?.contentType : 'application/json'
-  const body = parts.json === undefined ? parts.body?.text : JSON.stringify(parts.json)
+  const text = parts.json === undefined ? parts.body?.text : JSON.stringify(parts.json)
+  const isZipped =
+    (text?.length ?? 0) > MIN_ZIPPED_LENGTH && (connection.gzip ?? !LOOPBACK.test(url.hostname))
+  const body = isZipped ? await gzip(text ?? '') : text
   const answer = await (connection.fetch ?? fetch)(url, {
     method: parts.method,
     headers: {
       'api-key': connection.apiKey,
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      ...(isZipped ? { 'content-encoding': 'gzip' } : {}),
     },
     ...(body === undefined ? {} : { body }),
     ...(parts.signal === undefined ? {} : { signal: parts.signal }),
   })
   if (!answer.ok) throw await errorFromAnswer(answer)
-  const text = await answer.text()
-  return text === '' ? null : (JSON.parse(text) as unknown)
+  const answered = await answer.text()
+  return answered === '' ? null : (JSON.parse(answered) as unknown)
+}
+
+const MIN_ZIPPED_LENGTH = 1024
+const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])$/
+
+async function gzip(text: string): Promise<ArrayBuffer> {
+  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()
 }
 
 const RETRYABLE_STATUSES = new Set([408, 429, 502, 503, 504])

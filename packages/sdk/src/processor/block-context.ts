@@ -1,9 +1,16 @@
-import type { Attributes, Labels, MetricValue } from './encode.ts'
-import type { EntityReader } from './entity-reader.ts'
-import { storedForm, type EntityFilter, type EntityRow } from './entity-state.ts'
-import { createEntityChanges, getEntity, listEntities, type EntityChanges } from './entity-store.ts'
-import type { Entity } from './instruments.ts'
-import { encodeAttributes, encodeLabels, encodeLine, encodeMetricValue } from './encode.ts'
+import type { IngestRecord } from '../client/wire.ts'
+import { createContextStore, type EntitySource, type EntityStore } from './context-store.ts'
+import {
+  encodeEvent,
+  encodeLabels,
+  encodeLine,
+  encodeMetricValue,
+  type Attributes,
+  type Labels,
+  type MetricValue,
+} from './encode.ts'
+import { createEntityChanges, type EntityChanges } from './entity-store.ts'
+import { isDecimalLike } from './exact-decimal.ts'
 
 /** The block that records belong to (IN-1). */
 export interface Block {
@@ -29,24 +36,6 @@ export interface Place {
 interface MetricInstrument {
   add(value: MetricValue, labels?: Labels): void
   sub(value: MetricValue, labels?: Labels): void
-}
-
-/** Entities of the block's chain. A kind is given by its name or as registered. */
-export interface EntityStore {
-  /** Sets the whole state of an entity; fields that are left out become null. */
-  upsert<Row extends Attributes>(entity: Entity<Row> | string, row: Row & { readonly id: string }): void
-  delete(entity: Entity | string, id: string): void
-  /** The present state, with what handlers changed before. Undefined when there is none. */
-  get<Row = EntityRow>(
-    entity: Entity<Row> | string,
-    id: string,
-  ): Promise<(Row & { readonly id: string }) | undefined>
-  /** The states that meet all filters, in order of their ids; at most `limit`, default 1000. */
-  list<Row = EntityRow>(
-    entity: Entity<Row> | string,
-    filters?: readonly EntityFilter[],
-    options?: { readonly limit?: number },
-  ): Promise<readonly (Row & { readonly id: string })[]>
 }
 
 /** What a handler is given: it gathers the records of one block. */
@@ -76,17 +65,9 @@ export interface GatheredBlock {
   readonly changes: EntityChanges
 }
 
-/** Where the store of a context reads from. */
-export interface EntitySource {
-  readonly reader: EntityReader
-  /** Changes of earlier blocks that the service may not have yet. */
-  readonly earlier: EntityChanges
-}
-
 /** Opens a context for `block`. The export positions start at 0 (EV-1), so a block is gathered once, as a whole. */
 export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
   const changes = createEntityChanges()
-  const layers = [changes, source.earlier]
   const lines: string[] = []
   const nextPosition = new Map<string, number>()
   const blockPlace = {
@@ -98,7 +79,7 @@ export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
   if (Number.isNaN(blockPlace.timestampMicros)) throw new TypeError('time of the block is not a valid date')
 
   function contextAt(place: Place): Context {
-    const push = (record: object) => lines.push(encodeLine({ ...record, ...blockPlace, ...place }))
+    const push = (record: IngestRecord) => lines.push(encodeLine({ ...record, ...blockPlace, ...place }))
     const metric = (type: 'counter' | 'gauge', name: string, value: MetricValue, labels: Labels = {}) =>
       push({ type, name, value: encodeMetricValue(name, value), labels: encodeLabels(labels) })
     return {
@@ -112,39 +93,9 @@ export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
         Gauge: (name) => ({ record: (value, labels) => metric('gauge', name, value, labels) }),
       },
       eventLogger: {
-        emit(name, all = {}) {
-          const { distinctId, severity, message, ...attributes } = all
-          push({
-            type: 'event',
-            name,
-            distinctId,
-            severity,
-            message,
-            attributes: encodeAttributes(attributes),
-          })
-        },
+        emit: (name, attributes = {}) => push({ type: 'event', name, ...encodeEvent(attributes) }),
       },
-      store: {
-        upsert(entity, { id, ...attributes }) {
-          push({ type: 'upsert', name: nameOf(entity), id, attributes: encodeAttributes(attributes) })
-          changes.set(block.chain, nameOf(entity), id, storedForm(id, attributes))
-        },
-        delete(entity, id) {
-          push({ type: 'delete', name: nameOf(entity), id })
-          changes.set(block.chain, nameOf(entity), id, null)
-        },
-        get: async <Row>(entity: Entity<Row> | string, id: string) =>
-          (await getEntity(source.reader, layers, block.chain, nameOf(entity), id)) as
-            (Row & { readonly id: string }) | undefined,
-        list: async <Row>(
-          entity: Entity<Row> | string,
-          filters: readonly EntityFilter[] = [],
-          { limit = 1000 }: { readonly limit?: number } = {},
-        ) =>
-          (await listEntities(source.reader, layers, block.chain, nameOf(entity), filters, limit)) as (Row & {
-            readonly id: string
-          })[],
-      },
+      store: createContextStore(block.chain, source, changes, push),
       at: (further) => contextAt({ ...place, ...further }),
       export(name, channel, data) {
         const position = nextPosition.get(channel) ?? 0
@@ -156,12 +107,9 @@ export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
   return { context: contextAt({}), lines, changes }
 }
 
-function nameOf(entity: { readonly entityName: string } | string): string {
-  return typeof entity === 'string' ? entity : entity.entityName
-}
-
 function negate(value: MetricValue): MetricValue {
   if (typeof value === 'number' || typeof value === 'bigint') return -value
+  if (!isDecimalLike(value)) return value
   const text = value.toFixed()
   return { toFixed: () => (text.startsWith('-') ? text.slice(1) : `-${text}`) }
 }

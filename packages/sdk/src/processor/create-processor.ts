@@ -1,4 +1,3 @@
-import type { RollbackAnswer } from '@millrace/contract'
 import {
   projectPath,
   request,
@@ -6,6 +5,7 @@ import {
   type Connection,
   type RetryOptions,
 } from '../client/request.ts'
+import type { IngestAnswer, RollbackAnswer } from '../client/wire.ts'
 import { createBatches } from './batches.ts'
 import { gatherBlock, type Block, type Context } from './block-context.ts'
 import { createEntityReader } from './entity-reader.ts'
@@ -80,7 +80,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     } as const
   }
   function tellWarnings(answer: unknown): unknown {
-    const { warnings = [] } = (answer ?? {}) as { warnings?: readonly string[] }
+    const { warnings = [] } = (answer ?? {}) as Partial<IngestAnswer>
     for (const warning of warnings) onWarning?.(warning)
     return answer
   }

@@ -1,7 +1,5 @@
-/** A decimal of any library that prints itself in plain notation: big.js, bignumber.js, decimal.js. */
-interface DecimalLike {
-  toFixed(): string
-}
+import type { CounterRecord, EventRecord } from '../client/wire.ts'
+import { isDecimalLike, type DecimalLike } from './exact-decimal.ts'
 
 /** A metric's value. A bigint and a decimal arrive with all their digits (IN-6); a number must be finite. */
 export type MetricValue = number | bigint | DecimalLike
@@ -13,11 +11,13 @@ export type Labels = Readonly<Record<string, string | number | bigint | boolean>
 export type Attributes = Readonly<Record<string, unknown>>
 
 /** A value as the ingest API takes it: `{"$int"}` and `{"$decimal"}` where JSON's numbers would lose digits. */
-export function encodeMetricValue(name: string, value: MetricValue): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new TypeError(`value of metric "${name}" must be finite, got ${value}`)
-  }
-  return encodeScalar(value)
+export function encodeMetricValue(name: string, value: MetricValue): CounterRecord['value'] {
+  if (typeof value === 'bigint') return { $int: value.toString() }
+  if (isDecimalLike(value)) return { $decimal: value.toFixed() }
+  if (Number.isFinite(value)) return value
+  throw new TypeError(
+    `value of metric "${name}" must be a finite number, a bigint or a decimal, got ${value as unknown as string}`,
+  )
 }
 
 /** Labels as strings; absent ones are left out. */
@@ -29,6 +29,27 @@ export function encodeLabels(labels: Labels): Record<string, string> {
   return encoded
 }
 
+const SEVERITIES = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const
+
+/** What an event is made of: `distinctId`, `severity` (a text, or a level from 0, debug, to 4, critical) and `message` are columns of their own. */
+export function encodeEvent(all: Attributes): Omit<EventRecord, 'type' | 'name'> {
+  const { distinctId, severity, message, ...attributes } = all
+  const fields = { distinctId, severity: SEVERITIES[severity as number] ?? severity, message }
+  return {
+    ...Object.fromEntries(
+      Object.entries(fields).flatMap(([field, value]) =>
+        value === undefined || value === null ? [] : [[field, textOf(value)] as const],
+      ),
+    ),
+    attributes: encodeAttributes(attributes),
+  }
+}
+
+/** A text as it is, anything else as its JSON. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : plainJson(value)
+}
+
 /** Attributes of an event as the ingest API takes them. */
 export function encodeAttributes(attributes: Attributes): Record<string, unknown> {
   const encoded: Record<string, unknown> = {}
@@ -38,19 +59,14 @@ export function encodeAttributes(attributes: Attributes): Record<string, unknown
   return encoded
 }
 
-/** A value of an attribute: bigints, decimals and Dates tagged, what is no finite number as null. */
+/** A value of an attribute: bigints, decimals and Dates tagged, bytes as `0x…`, what is no finite number as null. */
 export function encodeScalar(value: unknown): unknown {
   if (typeof value === 'bigint') return { $int: value.toString() }
   if (value instanceof Date) return { $time: value.toISOString() }
+  if (value instanceof Uint8Array) return hexOf(value)
   if (isDecimalLike(value)) return { $decimal: value.toFixed() }
   if (typeof value === 'number' && !Number.isFinite(value)) return null
   return value
-}
-
-function isDecimalLike(value: unknown): value is DecimalLike {
-  return (
-    typeof value === 'object' && value !== null && 'toFixed' in value && typeof value.toFixed === 'function'
-  )
 }
 
 /** JSON text that goes into the data of an export as it is, digits and order of keys included. */
@@ -71,8 +87,19 @@ export class RawJson {
 export function encodeLine(record: object): string {
   const { data, ...others } = record as { readonly data?: unknown }
   if (data instanceof RawJson) return `${encodeLine(others).slice(0, -1)},"data":${data.text}}`
-  return JSON.stringify(record, (_key, value: unknown) => {
-    if (typeof value === 'bigint') return value.toString()
-    return isDecimalLike(value) ? value.toFixed() : value
+  return plainJson(record)
+}
+
+/** JSON with bigints, decimals and bytes as texts. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each === 'bigint') return each.toString()
+    if (each instanceof Uint8Array) return hexOf(each)
+    return isDecimalLike(each) ? each.toFixed() : each
   })
+}
+
+/** Bytes as `0x…`. */
+export function hexOf(bytes: Uint8Array): string {
+  return `0x${Buffer.from(bytes).toString('hex')}`
 }

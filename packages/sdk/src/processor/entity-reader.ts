@@ -1,6 +1,8 @@
 import { MillraceError } from '../client/millrace-error.ts'
 import { projectPath, requestWithRetry, type Connection, type RetryOptions } from '../client/request.ts'
-import { fromColumn, type EntityFilter, type EntityRow } from './entity-state.ts'
+import { conditionOf, quoteName } from './entity-condition.ts'
+import type { EntityFilter } from './entity-filter.ts'
+import { fromColumn, type EntityRow } from './entity-state.ts'
 
 interface ReaderOptions extends Connection {
   readonly project: string
@@ -17,9 +19,7 @@ export interface EntityReader {
 
 type Row = Readonly<Record<string, unknown>>
 
-const NO_SUCH_TABLE: ReadonlySet<unknown> = new Set(['UNKNOWN_TABLE', 'UNKNOWN_IDENTIFIER'])
-
-/** Opens a reader. An entity that nothing was stored of yet, or without the field that is asked for, has no states. */
+/** Opens a reader. An entity that nothing was stored of yet has no states. */
 export function createEntityReader(options: ReaderOptions): EntityReader {
   const { project, version, retry, signal } = options
 
@@ -39,13 +39,11 @@ export function createEntityReader(options: ReaderOptions): EntityReader {
 
   return {
     async list(chain, entity, filters, limit) {
-      const table = quote(entity)
+      const table = quoteName(entity)
       try {
         const columns = await query(`describe table ${table}`, {})
         const types = new Map(columns.map(({ name, type }) => [name as string, type as string]))
-        const conditions = filters.map((filter, index) =>
-          condition(filter, index, types.get(filter.field) ?? 'String'),
-        )
+        const conditions = filters.map((filter, index) => conditionOf(filter, index, types.get(filter.field)))
         const where = ['`__chain` = {chain:String}', ...conditions.map(({ sql }) => sql)].join(' and ')
         const rows = await query(`select * from ${table} where ${where} order by id limit ${limit}`, {
           chain,
@@ -55,7 +53,7 @@ export function createEntityReader(options: ReaderOptions): EntityReader {
       } catch (error) {
         if (
           error instanceof MillraceError &&
-          error.details.some((each) => NO_SUCH_TABLE.has((each as Row)['engineCode']))
+          error.details.some((each) => (each as Row)['engineCode'] === 'UNKNOWN_TABLE')
         ) {
           return []
         }
@@ -72,25 +70,4 @@ function toEntity(row: Row, types: ReadonlyMap<string, string>): EntityRow {
     if (decoded !== undefined) entity[name] = decoded
   }
   return { ...entity, id: String(row['id']) }
-}
-
-/** The text and the parameters of a condition. Each element of `in` is a parameter of its own: lists of wide integers cannot be one. */
-function condition({ field, op, value }: EntityFilter, index: number, columnType: string) {
-  const type = columnType.replace(/^Nullable\((.*)\)$/, '$1')
-  const values = op === 'in' ? (value as readonly unknown[]) : [value]
-  const parameters = values.map((each, i) => [`v${index}_${i}`, parameterOf(each)] as const)
-  const [first = 'null', ...others] = parameters.map(([name]) => `{${name}:${type}}`)
-  const column = quote(field)
-  if (op === 'in') return { sql: `${column} in (${[first, ...others].join(', ')})`, parameters }
-  const sql = op === '!=' ? `(${column} != ${first} or ${column} is null)` : `${column} ${op} ${first}`
-  return { sql, parameters }
-}
-
-function parameterOf(value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString()
-  return value instanceof Date ? value.toISOString().replace('T', ' ').replace('Z', '') : value
-}
-
-function quote(name: string): string {
-  return `\`${name.replace(/[\\`]/g, '\\$&')}\``
 }

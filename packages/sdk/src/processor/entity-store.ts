@@ -1,5 +1,6 @@
 import type { EntityReader } from './entity-reader.ts'
-import { meets, type EntityFilter, type EntityRow } from './entity-state.ts'
+import { compareTexts, meets, type EntityFilter } from './entity-filter.ts'
+import type { EntityRow } from './entity-state.ts'
 
 interface ChangedEntities {
   /** The newest state of an entity that the service may not have yet: null is deleted, undefined is unchanged. */
@@ -87,5 +88,20 @@ export async function listEntities(
   const met = [...changed.values()].filter(
     (state): state is EntityRow => state !== null && meets(state, filters),
   )
-  return [...unchanged, ...met].toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit)
+  return [...unchanged, ...met].toSorted((a, b) => compareTexts(a.id, b.id)).slice(0, limit)
+}
+
+const PAGE = 1000
+
+/** All states that meet all filters, in order of their ids, read as they are consumed. */
+export async function* iterateEntities(
+  list: (filters: readonly EntityFilter[], limit: number) => Promise<readonly EntityRow[]>,
+  filters: readonly EntityFilter[],
+): AsyncGenerator<EntityRow> {
+  let page = await list(filters, PAGE)
+  yield* page
+  for (let last = page.at(-1); last && page.length === PAGE; last = page.at(-1)) {
+    page = await list([...filters, { field: 'id', op: '>', value: last.id }], PAGE)
+    yield* page
+  }
 }

@@ -48,12 +48,15 @@ export function fileSpool(directory: string, options: FileSpoolOptions = {}): Sp
       return oldest.entry
     },
     async removeFirst() {
-      const number = numbers.shift()
+      const [number] = numbers
       if (number === undefined) return
+      // Gone from disk before what follows may be sent beside it: a rollback that came back would remove that.
+      await rm(pathOf(number))
+      await syncDirectory(directory)
+      numbers.shift()
       bytes -= sizes.get(number) ?? 0
       sizes.delete(number)
       oldest = null
-      await rm(pathOf(number))
     },
     async add(entry) {
       await (loaded ??= load())

@@ -21,16 +21,22 @@ export interface Exporter<Data = unknown> {
   emit(context: Context, data: Data): void
 }
 
-/** A kind of entity. The names of its fields are those of its columns in SQL. */
+/** A kind of entity. The names of its fields are those of its columns in SQL. Its instances are rows that know their kind. */
 export interface Entity<Row = Attributes> {
   readonly entityName: string
-  /** Only says what a row is made of. */
-  readonly row?: Row
+  new (row: Row & { readonly id: string }): Row & { readonly id: string }
+}
+
+/** What existing processors say of a metric; the service needs none of it. */
+interface MetricOptions {
+  readonly unit?: string
+  readonly description?: string
+  readonly sparse?: boolean
 }
 
 /** Registers counters by name. */
 export const Counter = {
-  register(name: string): Counter {
+  register(name: string, _options?: MetricOptions): Counter {
     return {
       name,
       add: (context, value, labels) => context.meter.Counter(name).add(value, labels),
@@ -41,7 +47,7 @@ export const Counter = {
 
 /** Registers gauges by name. */
 export const Gauge = {
-  register(name: string): Gauge {
+  register(name: string, _options?: MetricOptions): Gauge {
     return { name, record: (context, value, labels) => context.meter.Gauge(name).record(value, labels) }
   },
 } as const
@@ -56,6 +62,13 @@ export const Exporter = {
 /** Registers kinds of entities by name, for `context.store`. */
 export const Entity = {
   register<Row = Attributes>(entityName: string): Entity<Row> {
-    return { entityName }
+    const kind = class {
+      static readonly entityName = entityName
+
+      constructor(row: object) {
+        Object.assign(this, row)
+      }
+    }
+    return kind as unknown as Entity<Row>
   },
 } as const

@@ -82,7 +82,7 @@ function splitLabel(text: string): readonly [string, string] {
 }
 
 function functionCall(text: string) {
-  const [, name, value, unit] = /^(\w+)(?::(\d+(?:\.\d+)?)([A-Za-z]+))?$/.exec(text) ?? []
+  const [, name, value, unit = ''] = /^(\w+)(?::(\d+(?:\.\d+)?)([A-Za-z]+))?$/.exec(text) ?? []
   if (name === undefined) {
     throw new UsageError(`--function is written name or name:window, e.g. rate:5m, not "${text}"`)
   }

@@ -31,8 +31,7 @@ function refuseNeighbour(home: string, neighbour: string): string | null {
   if (home === '@millrace/contract') return 'the contract stands alone'
   if (home === '@millrace/console')
     return neighbour === '@millrace/contract' ? null : 'the console knows the contract only'
-  if (home === '@millrace/sdk')
-    return neighbour === '@millrace/contract' ? null : 'the SDK knows the contract only'
+  if (home === '@millrace/sdk') return 'the SDK stands alone'
   const allowed = FOLDERS[home]
   if (allowed === undefined) return `${home} has no row in the import table`
   if (allowed.includes('*') || allowed.includes(neighbour)) return null

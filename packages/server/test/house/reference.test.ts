@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { renderReferencePages } from '../../../../scripts/reference-pages.ts'
+import { renderWireTypes, WIRE_TYPES_PATH } from '../../../../scripts/wire-types.ts'
 import { ROOT } from './sources.ts'
 
 const pages = await renderReferencePages()
@@ -12,4 +13,8 @@ it('documents exactly the errors that the contract has (ER-1)', () => {
 
 it('documents exactly the settings that the service reads', () => {
   expect(readFileSync(join(ROOT, 'docs/configuration.md'), 'utf8')).toBe(pages.get('docs/configuration.md'))
+})
+
+it('gives the SDK exactly the types that the contract has', async () => {
+  expect(readFileSync(join(ROOT, WIRE_TYPES_PATH), 'utf8')).toBe(await renderWireTypes())
 })

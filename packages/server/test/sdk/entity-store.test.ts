@@ -1,8 +1,8 @@
-import { createProcessor, Entity, type Context, type Processor } from '@millrace/sdk'
+import { createProcessor, Entity, type Context, type EntityFilter, type Processor } from '@millrace/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../support/service.ts'
 
-interface Account {
+interface AccountRow {
   readonly id: string
   readonly owner?: string
   readonly balance?: bigint
@@ -11,7 +11,7 @@ interface Account {
   readonly since?: Date
   readonly tags?: unknown
 }
-const Account = Entity.register<Account & Record<string, unknown>>('Account')
+const Account = Entity.register<AccountRow & Record<string, unknown>>('Account')
 
 let service: TestService
 let processor: Processor
@@ -34,7 +34,7 @@ const inBlock = async <Result>(number: number, read: (context: Context) => Promi
 }
 
 describe('context.store', () => {
-  const alice: Account = {
+  const alice = {
     id: 'alice',
     owner: "o'brien",
     balance: 2n ** 255n + 1n,
@@ -42,7 +42,7 @@ describe('context.store', () => {
     active: true,
     since: new Date('2024-01-01T00:00:00.001Z'),
     tags: ['a', 1],
-  }
+  } satisfies AccountRow
   const stored = { ...alice, tags: '["a",1]' }
 
   it('knows nothing of an entity that was never stored', async () => {
@@ -81,12 +81,91 @@ describe('context.store', () => {
         'alice',
       ])
     })
+    expect(await inBlock(6, (context) => context.store.get(Account, 'bob'))).toBeUndefined()
     await processor.flush()
     const filter = [{ field: 'balance', op: 'in', value: [7n, 8n] }] as const
     expect(
       (await inBlock(6, (context) => context.store.list('Account', filter)))?.map(({ id }) => id),
     ).toEqual(['carol'])
     expect(await inBlock(6, (context) => context.store.get(Account, 'bob'))).toBeUndefined()
+  })
+
+  it('filters alike what is stored and what is changed, by every operator', async () => {
+    const rows = [
+      { id: '%a_1', size: 10n, rate: { toFixed: () => '10.5' }, tags: ['x', '7'], note: 'a\nb', live: true },
+      { id: 'b', size: 9n, rate: { toFixed: () => '9' }, tags: ['x', 'é"/\\'], note: 'a.b', live: false },
+      { id: '😀', size: -(2n ** 200n), tags: [], at: new Date(5) },
+      { id: '\uFFFD' },
+    ]
+    const cases: readonly (readonly [string, EntityFilter['op'], unknown, readonly number[]])[] = [
+      ['size', 'in', [9n, 10], [0, 1]],
+      ['size', 'in', [], []],
+      ['size', 'not in', [9n], [0, 3, 2]],
+      ['size', '<', 9.5, [1, 2]],
+      ['size', '=', null, [3]],
+      ['size', '!=', null, [0, 1, 2]],
+      ['rate', '>', { toFixed: () => '9.5' }, [0]],
+      ['rate', '=', 9, [1]],
+      ['tags', 'has any', [7n, 'none'], [0]],
+      ['tags', 'has any', ['é"/\\'], [1]],
+      ['tags', 'has all', ['x', '7'], [0]],
+      ['tags', 'has all', ['x'], [0, 1]],
+      ['note', 'like', 'a%b', [0, 1]],
+      ['note', 'like', 'a._', [1]],
+      ['note', 'not like', 'a.%', [0, 3, 2]],
+      ['id', 'like', '\\%a\\_%', [0]],
+      ['id', '>', 'b', [3, 2]],
+      ['live', '=', true, [0]],
+      ['live', '!=', true, [1, 3, 2]],
+      ['at', '<=', new Date(5), [2]],
+      ['never_seen', '=', null, [0, 1, 3, 2]],
+      ['never_seen', '!=', 1, [0, 1, 3, 2]],
+      ['never_seen', 'like', '%', []],
+    ]
+    const Item = Entity.register('Item')
+    const found = async (context: Context) => {
+      const answers: unknown[] = []
+      for (const [field, op, value] of cases) {
+        const states = await context.store.list(Item, [{ field, op, value }])
+        answers.push([field, op, states.map(({ id }) => rows.findIndex((row) => row.id === id))])
+      }
+      return answers
+    }
+    const expected = cases.map(([field, op, , indices]) => [field, op, indices])
+    await block(20, async (context) => {
+      context.store.upsert(rows.map((row) => new Item(row)))
+      expect(await found(context)).toEqual(expected)
+    })
+    await processor.flush()
+    expect(await inBlock(21, found)).toEqual(expected)
+    await block(21, (context) => context.store.delete(Item, ['b', '😀']))
+    const left: string[] = []
+    await block(22, async (context) => {
+      for await (const { id } of context.store.listIterator('Item')) left.push(id)
+      context.store.delete(new Item({ id: '%a_1' }))
+    })
+    expect(left).toEqual(['%a_1', '\uFFFD'])
+  })
+
+  it('iterates over more than a page of what is stored', async () => {
+    await block(30, (context) => {
+      for (let i = 0; i < 2500; i++) context.store.upsert('Many', { id: `n${i}` })
+    })
+    await processor.flush()
+    const seen = new Set<string>()
+    await block(31, async (context) => {
+      context.store.delete('Many', 'n7')
+      for await (const { id } of context.store.listIterator('Many')) seen.add(id)
+    })
+    expect([seen.size, seen.has('n7')]).toEqual([2499, false])
+  })
+
+  it('refuses what says no kind or has no id, naming it', async () => {
+    const bad = (change: (context: Context) => void) => block(40, change)
+    await expect(bad(({ store }) => store.upsert({ id: 'x' }))).rejects.toThrow(/given by its name/)
+    await expect(bad(({ store }) => store.upsert('Account', { id: '' }))).rejects.toThrow(
+      'id of entity "Account" must be a text',
+    )
   })
 
   it('has the state before again after a rollback (IN-3)', async () => {

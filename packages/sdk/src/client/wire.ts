@@ -1,0 +1,397 @@
+/**
+ * The wire as far as the SDK speaks it, so that the package needs no other. Written by `npm run reference` from
+ * `packages/contract`; a test keeps them equal.
+ */
+
+/** Also accepted in snake_case. */
+export interface CachePolicyRequest {
+  /** An older answer is not used. Default 15 days. */
+  readonly cacheTtlSecs?: number | null
+  /** An older answer is used and renewed in the background. Default 60 seconds. */
+  readonly cacheRefreshTtlSecs?: number | null
+  /** Neither read, nor stored, nor renewed. Not together with forceRefresh. */
+  readonly noCache?: boolean | null
+  /** Computed now, and stored. */
+  readonly forceRefresh?: boolean | null
+}
+
+export interface ComputeStats {
+  /** When it was computed, RFC 3339. */
+  readonly computedAt: string
+  /** Decimal. */
+  readonly computeCostMs: string
+  readonly isCached: boolean
+  readonly isRefreshing: boolean
+  /** Computed for this request, or kept in memory or in the control database. */
+  readonly source?: 'computed' | 'memory' | 'store'
+  /** From when on this cache policy takes it no more, RFC 3339. */
+  readonly expiresAt?: string
+  /** How many changes of the data it includes, decimal. */
+  readonly dataVersion?: string
+  /** Why it was not renewed when that was last tried, and when it will be tried again. */
+  readonly refreshFailure?: {
+    readonly message: string
+    readonly attempts: number
+    readonly retryAt: string
+  }
+}
+
+export interface MetricQuery {
+  /** Name of the metric. */
+  readonly query?: string | null
+  /** Values that series must have; `!=`, `=~` and `!~` before a value are matchers. */
+  readonly labelSelector?: Readonly<Record<string, string>> | null
+  readonly aggregate?: {
+    /** AVG, SUM, MIN, MAX or COUNT. Absent: AVG. */
+    readonly op?: string | null
+    readonly grouping?: readonly string[] | null
+  } | null
+  /** Display name; `{{label}}` is replaced by its value. */
+  readonly alias?: string | null
+  /** How formulas refer to it. */
+  readonly id?: string | null
+  /** Computed for formulas only, never returned. */
+  readonly disabled?: boolean | null
+  readonly functions?:
+    | readonly {
+        readonly name?: string | null
+        readonly arguments?:
+          | readonly {
+              readonly durationValue?: {
+                readonly value?: number | null
+                /** s m h d w mo M y, or their English names. */
+                readonly unit?: string | null
+              } | null
+              readonly intValue?: number | null
+              readonly doubleValue?: number | null
+              readonly stringValue?: string | null
+              readonly boolValue?: boolean | null
+            }[]
+          | null
+      }[]
+    | null
+}
+
+export interface MetricFormula {
+  readonly expression?: string | null
+  /** Display name; `{{label}}` is replaced by its value. */
+  readonly alias?: string | null
+  /** How formulas refer to it. */
+  readonly id?: string | null
+  /** Computed for formulas only, never returned. */
+  readonly disabled?: boolean | null
+  readonly functions?:
+    | readonly {
+        readonly name?: string | null
+        readonly arguments?:
+          | readonly {
+              readonly durationValue?: {
+                readonly value?: number | null
+                /** s m h d w mo M y, or their English names. */
+                readonly unit?: string | null
+              } | null
+              readonly intValue?: number | null
+              readonly doubleValue?: number | null
+              readonly stringValue?: string | null
+              readonly boolValue?: boolean | null
+            }[]
+          | null
+      }[]
+    | null
+}
+
+export interface QueryRangeRequest {
+  readonly timeRange: {
+    /** `now`, `now-<n><unit>` or `-<n><unit>` with a unit of s m h d w mo M y, or milliseconds (below 100 000 000 000: seconds) since 1970 UTC. */
+    readonly start: string | number
+    /** `now`, `now-<n><unit>` or `-<n><unit>` with a unit of s m h d w mo M y, or milliseconds (below 100 000 000 000: seconds) since 1970 UTC. */
+    readonly end: string | number
+    /** Seconds between points. It is raised when the range would have more than 1000. 604800 is a week from Monday, 2592000 a calendar month, 31536000 a calendar year. Absent: the shortest that fits. */
+    readonly step?: number | null
+    /** A tz database name. Absent: UTC. */
+    readonly timezone?: string | null
+  }
+  readonly queries?: readonly MetricQuery[] | null
+  readonly formulas?: readonly MetricFormula[] | null
+  /** Series per result; absent or 0: 1000, at most 10 000. */
+  readonly samplesLimit?: number | null
+  /** Series to leave out first. */
+  readonly samplesOffset?: number | null
+  /** Processor version; absent or 0 is the active one. */
+  readonly version?: number | null
+  /** Also accepted in snake_case. */
+  readonly cachePolicy?: CachePolicyRequest | null
+}
+
+export interface QueryRangeAnswer {
+  readonly results: readonly {
+    readonly id?: string
+    readonly alias?: string
+    /** Why this query has no result. */
+    readonly error?: string
+    readonly matrix?: {
+      readonly samples: readonly {
+        readonly metric: {
+          readonly name: string
+          readonly labels: Readonly<Record<string, string>>
+          readonly displayName: string
+        }
+        readonly values: readonly {
+          /** Unix seconds, decimal. */
+          readonly timestamp: string
+          readonly value: number
+        }[]
+      }[]
+      /** Number of series in `samples`. */
+      readonly totalSamples: number
+      /** Number of series before the limit. */
+      readonly totalSeries: number
+    }
+    readonly computeStats: ComputeStats
+  }[]
+  readonly timeRange: {
+    /** The first grid point, RFC 3339. */
+    readonly start: string
+    /** The last grid point, RFC 3339. */
+    readonly end: string
+    /** Seconds. */
+    readonly step: number
+    /** True when the step is not the one asked for. */
+    readonly adjusted: boolean
+    readonly timezone: string
+  }
+  readonly warnings: readonly string[]
+  readonly compute_stats?: {
+    /** When it was computed, RFC 3339. */
+    readonly computed_at: string
+    readonly is_cached: boolean
+    readonly is_refreshing: boolean
+  }
+}
+
+export interface SqlQuery {
+  /** One SELECT-like statement in the dialect of ClickHouse. */
+  readonly sql?: string | null
+  /** Rows a page. Absent: 1000. More than 1 000 000 is served as that, with a cursor. */
+  readonly size?: number | null
+  /** Values of `{name:Type}` and `${name}` placeholders: plain JSON, or `{fields: {…}}`. */
+  readonly parameters?: Readonly<Record<string, unknown>> | null
+  /** Where sql is absent: the saved query of that name. */
+  readonly name?: string | null
+  /** Where sql and name are absent: the saved query of that id. */
+  readonly queryId?: string | null
+}
+
+export interface SqlExecuteAnswer {
+  /** Milliseconds, decimal. */
+  readonly runtimeCost: string
+  readonly result: {
+    readonly columns: readonly string[]
+    readonly columnTypes: Readonly<
+      Record<string, 'STRING' | 'NUMBER' | 'BOOLEAN' | 'LIST' | 'TIME' | 'MAP' | 'JSON' | 'TOKEN' | 'DYNAMIC'>
+    >
+    readonly rows: readonly Readonly<Record<string, unknown>>[]
+    /** When the statement was executed, RFC 3339. */
+    readonly generatedAt: string
+    /** Where the next page begins; empty when there is none. */
+    readonly cursor: string
+  }
+  readonly computeStats: ComputeStats
+  readonly warnings?: readonly string[]
+  /** The same cursor, under /api/v1. */
+  readonly cursor?: string
+  readonly compute_stats?: {
+    /** When it was computed, RFC 3339. */
+    readonly computed_at: string
+    readonly is_cached: boolean
+    readonly is_refreshing: boolean
+  }
+}
+
+export interface DeadLetterAnswer {
+  readonly messages: readonly {
+    /** Identifier of the batch, a decimal number. */
+    readonly id: string
+    /** Numbers and times as text. */
+    readonly attributes: {
+      readonly channel_name: string
+      readonly attempts: string
+      readonly last_status: string
+      readonly last_error: string
+      readonly died_at: string
+    }
+    /** JSON text of the array of webhook messages. */
+    readonly data: string
+  }[]
+}
+
+export interface CounterRecord {
+  readonly type: 'counter'
+  readonly name: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value:
+    | number
+    | {
+        readonly $int: string
+      }
+    | {
+        readonly $decimal: string
+      }
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export interface GaugeRecord {
+  readonly type: 'gauge'
+  readonly name: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly value:
+    | number
+    | {
+        readonly $int: string
+      }
+    | {
+        readonly $decimal: string
+      }
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export interface EventRecord {
+  readonly type: 'event'
+  readonly name: string
+  readonly distinctId?: string
+  readonly severity?: string
+  readonly message?: string
+  readonly attributes?: Readonly<Record<string, unknown>>
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export interface UpsertRecord {
+  readonly type: 'upsert'
+  /** Of the entity, e.g. "Account". */
+  readonly name: string
+  /** Tells the entity from others of its name and chain. */
+  readonly id: string
+  readonly attributes?: Readonly<Record<string, unknown>>
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export interface DeleteRecord {
+  readonly type: 'delete'
+  /** Of the entity, e.g. "Account". */
+  readonly name: string
+  /** Tells the entity from others of its name and chain. */
+  readonly id: string
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export interface ExportRecord {
+  readonly type: 'export'
+  readonly name: string
+  readonly channel: string
+  readonly data: unknown
+  readonly position?: number
+  /** Chain id, e.g. "1" or "solana_mainnet". */
+  readonly chain?: string
+  readonly blockNumber?: number
+  /** Time of the block or event, microseconds since 1970 UTC. */
+  readonly timestampMicros?: number
+  /** The same as RFC 3339, instead of timestampMicros. */
+  readonly time?: string
+  readonly blockHash?: string
+  readonly transactionHash?: string
+  readonly transactionIndex?: number
+  readonly logIndex?: number
+  /** Name of the contract. */
+  readonly contract?: string
+  /** Address of the contract. */
+  readonly address?: string
+}
+
+export type IngestRecord =
+  CounterRecord | GaugeRecord | EventRecord | UpsertRecord | DeleteRecord | ExportRecord
+
+export interface IngestAnswer {
+  readonly batchId: string
+  readonly version: number
+  /** Number of records. */
+  readonly accepted: number
+  /** True when the batch had been accepted before. */
+  readonly isRepeated: boolean
+  readonly warnings: readonly string[]
+}
+
+export interface RollbackAnswer {
+  readonly version: number
+  /** Pending webhook messages that will not be sent. */
+  readonly withdrawnExports: number
+}
