@@ -119,6 +119,8 @@ export interface QueryRangeRequest {
   readonly samplesOffset?: number | null
   /** Processor version; absent or 0 is the active one. */
   readonly version?: number | null
+  /** Adds `explain`. The answer is computed for it: neither taken from the cache nor kept. */
+  readonly explain?: boolean | null
   /** Also accepted in snake_case. */
   readonly cachePolicy?: CachePolicyRequest | null
 }
@@ -160,7 +162,77 @@ export interface QueryRangeAnswer {
     readonly adjusted: boolean
     readonly timezone: string
   }
+  /** What was adjusted, and what is almost surely not meant. */
   readonly warnings: readonly string[]
+  readonly explain?: {
+    readonly queries: readonly {
+      /** Where the query stands in the request. */
+      readonly field: string
+      readonly id?: string
+      /** The metric or event log. */
+      readonly name: string
+      readonly plan?: {
+        /** Conditions on labels. */
+        readonly selector: readonly string[]
+        /** What looks at the samples. */
+        readonly samples: string
+        /** What follows on grid values, in order. */
+        readonly afterwards: readonly string[]
+        /** RFC 3339; absent: the beginning of the series. */
+        readonly from?: string
+        /** RFC 3339. */
+        readonly to: string
+        /** Stretches of time that statistics are read of. */
+        readonly cells: number
+        /** What is read of each stretch, by the types of series that were found. */
+        readonly statistics: {
+          readonly counter?: readonly string[]
+          readonly gauge?: readonly string[]
+        }
+      }
+      readonly series: {
+        /** Of the metric. */
+        readonly known?: number
+        /** By the labelSelector. */
+        readonly matched?: number
+        /** After functions and aggregation, before the limit. */
+        readonly returned: number
+      }
+      readonly samples?: {
+        /** Rows of samples and rollups that the engine expected to look at. */
+        readonly estimatedRows?: number
+        /** Samples read one by one. */
+        readonly read: number
+        /** Samples not read because rollups stood for them. */
+        readonly inRollups: number
+        /** The rollups used, by their buckets. */
+        readonly rollups: readonly string[]
+      }
+      readonly stagesMs: {
+        /** Milliseconds. */
+        readonly plan: number
+        /** Milliseconds. */
+        readonly execute: number
+        /** Milliseconds. */
+        readonly evaluate: number
+      }
+    }[]
+    /** Summed over queries, which run at the same time. */
+    readonly stagesMs: {
+      /** Milliseconds. */
+      readonly plan: number
+      /** Milliseconds. */
+      readonly execute: number
+      /** Milliseconds. */
+      readonly evaluate: number
+      /** Milliseconds. */
+      readonly formulas: number
+      /** Milliseconds. */
+      readonly respond: number
+    }
+    /** Milliseconds. */
+    readonly totalMs: number
+  }
   readonly compute_stats?: {
     /** When it was computed, RFC 3339. */
     readonly computed_at: string
