@@ -1,30 +1,31 @@
 import { format, resolveConfig } from 'prettier'
 import * as contract from '../packages/contract/src/index.ts'
 
-/** Where the types go, from the root of the repository. */
-export const WIRE_TYPES_PATH = 'packages/sdk/src/client/wire.ts'
-
-/** What the SDK speaks of the wire; each is named as in the contract. */
-const NAMES = [
-  'CachePolicyRequest',
-  'ComputeStats',
-  'MetricQuery',
-  'MetricFormula',
-  'QueryRangeRequest',
-  'QueryRangeAnswer',
-  'SqlQuery',
-  'SqlExecuteAnswer',
-  'DeadLetterAnswer',
-  'CounterRecord',
-  'GaugeRecord',
-  'EventRecord',
-  'UpsertRecord',
-  'DeleteRecord',
-  'ExportRecord',
-  'IngestRecord',
-  'IngestAnswer',
-  'RollbackAnswer',
-] as const satisfies readonly (keyof typeof contract)[]
+/** What the SDK speaks of the wire, by file; each type is named as in the contract. */
+const FILES = {
+  'packages/sdk/src/client/wire.ts': [
+    'CachePolicyRequest',
+    'ComputeStats',
+    'MetricQuery',
+    'MetricFormula',
+    'QueryRangeRequest',
+    'QueryRangeAnswer',
+    'SqlQuery',
+    'SqlExecuteAnswer',
+    'DeadLetterAnswer',
+  ],
+  'packages/sdk/src/processor/wire.ts': [
+    'CounterRecord',
+    'GaugeRecord',
+    'EventRecord',
+    'UpsertRecord',
+    'DeleteRecord',
+    'ExportRecord',
+    'IngestRecord',
+    'IngestAnswer',
+    'RollbackAnswer',
+  ],
+} as const satisfies Readonly<Record<string, readonly (keyof typeof contract)[]>>
 
 /** Requests, in which null is as good as nothing (WI-2). */
 const REQUESTS: ReadonlySet<string> = new Set([
@@ -58,10 +59,17 @@ interface Schema {
   readonly patternProperties?: Readonly<Record<string, Schema>>
 }
 
-/** The types of the wire as a module of TypeScript. */
-export async function renderWireTypes(): Promise<string> {
+/** The types of the wire as modules of TypeScript, by their path from the root of the repository. */
+export async function renderWireTypes(): Promise<ReadonlyMap<string, string>> {
+  const modules = Object.entries(FILES).map(
+    async ([path, names]) => [path, await renderModule(names)] as const,
+  )
+  return new Map(await Promise.all(modules))
+}
+
+async function renderModule(names: readonly string[]): Promise<string> {
   const all = new Map<string, unknown>(Object.entries(contract))
-  const schemas = NAMES.map((name) => [name, all.get(name) as Schema] as const)
+  const schemas = names.map((name) => [name, all.get(name) as Schema] as const)
   const nameOf = new Map(schemas.map(([name, schema]) => [shapeOf(schema), name]))
   const declarations = schemas.map(([name, schema]) => {
     const type = printType(schema, { nameOf, isRequest: REQUESTS.has(name) }, true)

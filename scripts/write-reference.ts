@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { renderReferencePages } from './reference-pages.ts'
-import { renderWireTypes, WIRE_TYPES_PATH } from './wire-types.ts'
+import { renderWireTypes } from './wire-types.ts'
 
-const files = [...(await renderReferencePages()), [WIRE_TYPES_PATH, await renderWireTypes()] as const]
+const files = [...(await renderReferencePages()), ...(await renderWireTypes())]
 for (const [path, text] of files) {
   writeFileSync(join(dirname(import.meta.dirname), path), text)
   process.stdout.write(`${path}\n`)

@@ -1,4 +1,4 @@
-import type { IngestRecord } from '../client/wire.ts'
+import type { IngestRecord } from './wire.ts'
 import { createContextStore, type EntitySource, type EntityStore } from './context-store.ts'
 import {
   encodeEvent,

@@ -1,4 +1,4 @@
-import type { IngestRecord } from '../client/wire.ts'
+import type { IngestRecord } from './wire.ts'
 import { encodeAttributes, type Attributes } from './encode.ts'
 import type { EntityFilter } from './entity-filter.ts'
 import type { EntityReader } from './entity-reader.ts'

@@ -5,7 +5,7 @@ import {
   type Connection,
   type RetryOptions,
 } from '../client/request.ts'
-import type { IngestAnswer, RollbackAnswer } from '../client/wire.ts'
+import type { IngestAnswer, RollbackAnswer } from './wire.ts'
 import { createBatches } from './batches.ts'
 import { gatherBlock, type Block, type Context } from './block-context.ts'
 import { createEntityReader } from './entity-reader.ts'

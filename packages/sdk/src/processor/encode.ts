@@ -1,4 +1,4 @@
-import type { CounterRecord, EventRecord } from '../client/wire.ts'
+import type { CounterRecord, EventRecord } from './wire.ts'
 import { isDecimalLike, type DecimalLike } from './exact-decimal.ts'
 
 /** A metric's value. A bigint and a decimal arrive with all their digits (IN-6); a number must be finite. */
