@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-router'
 import { sessionQuery } from './api/session.ts'
 import { readExplorerState } from './explorer/explorer-state.ts'
+import { readDataState } from './records/data-state.ts'
 import { ProjectOverview } from './overview/project-overview.tsx'
 import { ProjectsPage } from './overview/projects-page.tsx'
 import { Empty, ErrorNotice } from './parts/notice.tsx'
@@ -81,6 +82,7 @@ const channel = createRoute({
 const data = createRoute({
   getParentRoute: () => project,
   path: 'data',
+  validateSearch: readDataState,
   component: lazyRouteComponent(() => import('./records/data-page.tsx'), 'DataPage'),
 })
 

@@ -26,6 +26,8 @@ export function usePermissions() {
     mayAdmin: has('admin'),
     /** A key of named projects manages neither keys nor projects: it could make itself wider. */
     mayManageKeys: has('admin') && key?.projects === null,
+    /** The state of the service concerns all owners. */
+    mayOperate: has('admin') && key?.projects === null && key.owner === null,
     owner: key?.owner ?? null,
   }
 }

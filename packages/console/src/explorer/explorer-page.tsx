@@ -19,7 +19,7 @@ import { Legend } from './legend.tsx'
 import { QueryList } from './query-list.tsx'
 import { rangeRequest } from './range-request.ts'
 import { SeriesTable } from './series-table.tsx'
-import { LOCAL_ZONE } from './time-picker.tsx'
+import { LOCAL_ZONE } from '../parts/time-picker.tsx'
 import { Toolbar } from './toolbar.tsx'
 
 const NOTHING_HIDDEN: ReadonlySet<number> = new Set()

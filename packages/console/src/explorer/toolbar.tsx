@@ -1,9 +1,11 @@
-import { ChartArea, ChartColumn, ChartLine, Layers, Table2 } from 'lucide-react'
+import { ChartArea, ChartColumn, ChartLine, Layers, Table2, ZoomOut } from 'lucide-react'
 import { ToggleButton, ToggleButtonGroup } from 'react-aria-components'
+import { IconButton } from '../parts/button.tsx'
 import { Choose, Search } from '../parts/field.tsx'
+import { instantMs } from '../parts/instant.ts'
 import type { ExplorerState } from './explorer-state.ts'
 import { DEFAULT_RANGE } from './range-request.ts'
-import { LOCAL_ZONE, TimePicker } from './time-picker.tsx'
+import { LOCAL_ZONE, TimePicker } from '../parts/time-picker.tsx'
 
 const VIEWS = [
   ['line', 'Lines', ChartLine],
@@ -59,6 +61,9 @@ export function Toolbar({
         timezone={timezone}
         onChange={(from, to) => onChange({ from, to })}
       />
+      <IconButton name="Zoom out" look="plain" onPress={() => onChange(doubled(state))}>
+        <ZoomOut aria-hidden />
+      </IconButton>
       <Search
         label="Time zone"
         isLabelHidden
@@ -98,4 +103,13 @@ export function Toolbar({
       </ToggleButtonGroup>
     </div>
   )
+}
+
+/** Twice the range around the same middle, and no later than now. */
+function doubled({ from = DEFAULT_RANGE.from, to = DEFAULT_RANGE.to }: ExplorerState) {
+  const now = Date.now()
+  const start = instantMs(from, now)
+  const end = instantMs(to, now)
+  const half = Math.max(60_000, end - start) / 2
+  return { from: String(Math.round(start - half)), to: String(Math.round(Math.min(now, end + half))) }
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { quoteName, quoteText, type TableInfo } from '../api/project.ts'
+import { countedTables, quoteName, quoteText, type TableInfo } from '../api/project.ts'
 import { type ProjectAddress } from '../api/project-address.ts'
 import { runSql } from '../api/sql.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
@@ -8,6 +8,8 @@ import { Card } from '../parts/page.tsx'
 import { TimeChart, seriesColour } from '../parts/time-chart.tsx'
 
 const HOURS = 48
+/** Tables that the head of the chart names. */
+const NAMED = 12
 
 /** Records an hour and table, by the time of their blocks. */
 export function IntakeChart({
@@ -17,7 +19,7 @@ export function IntakeChart({
   readonly address: ProjectAddress
   readonly tables: readonly TableInfo[]
 }) {
-  const names = tables.filter(({ kind }) => kind !== 'entity').map(({ name }) => name)
+  const names = countedTables(tables).map(({ name }) => name)
   const { data, error } = useQuery({
     queryKey: ['intake-hours', address, names],
     queryFn: async ({ signal }) => {
@@ -48,7 +50,7 @@ export function IntakeChart({
   return (
     <Card
       title={`Records an hour, last ${HOURS} hours`}
-      actions={names.map((name, index) => (
+      actions={names.slice(0, NAMED).map((name, index) => (
         <span key={name} className="row small soft">
           <span className="swatch" style={{ background: seriesColour(index) }} /> {name}
         </span>

@@ -40,12 +40,21 @@ const COLUMNS = [
 export function IntakeTable({
   rows,
   isPending,
+  left,
 }: {
   readonly rows: readonly Row[]
   readonly isPending: boolean
+  /** Tables that are not counted here. */
+  readonly left: number
 }) {
   return (
-    <Card title="Coming in" isPadded={false}>
+    <Card
+      title="Coming in"
+      isPadded={false}
+      actions={
+        left > 0 && <span className="soft small">{wholeNumber(left)} more tables are not counted</span>
+      }
+    >
       {isPending ? <Progress label="Counting" /> : <Table label="Coming in" rows={rows} columns={COLUMNS} />}
     </Card>
   )

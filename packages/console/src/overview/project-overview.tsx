@@ -1,9 +1,17 @@
-import type { ChannelView } from '@millrace/contract'
+import type { ChannelView, VersionView } from '@millrace/contract'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { channelsQuery, intakeQuery, projectQuery, tablesQuery, useProject } from '../api/project.ts'
+import {
+  channelsQuery,
+  countedTables,
+  intakeQuery,
+  projectQuery,
+  tablesQuery,
+  useProject,
+} from '../api/project.ts'
+import { serviceQuery, usageQuery } from '../api/service.ts'
 import { sessionQuery, usePermissions } from '../api/session.ts'
-import { ago, compactNumber, wholeNumber } from '../parts/format.ts'
+import { ago, byteSize, compactNumber, wholeNumber } from '../parts/format.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Badge, Card, Page, Stat } from '../parts/page.tsx'
 import { healthQuery } from '../shell/health.ts'
@@ -15,13 +23,15 @@ import { IntakeTable } from './intake-table.tsx'
 /** What comes into a project and what goes out of it, live. */
 export function ProjectOverview() {
   const address = useProject()
-  const { mayRead, mayAdmin } = usePermissions()
+  const { mayRead, mayAdmin, mayOperate } = usePermissions()
   const { data: key } = useQuery(sessionQuery)
   const project = useQuery(projectQuery(address))
   const tables = useQuery({ ...tablesQuery(address), enabled: mayRead, refetchInterval: 30_000 })
   const intake = useQuery(intakeQuery(address, tables.data ?? []))
   const channels = useQuery({ ...channelsQuery(address), enabled: mayAdmin })
   const { data: health = 'ready' } = useQuery(healthQuery)
+  const { data: usage } = useQuery({ ...usageQuery(address), enabled: mayRead })
+  const { data: service } = useQuery({ ...serviceQuery, enabled: mayOperate })
 
   const rows = intake.data ?? []
   const add = (name: string) => rows.reduce((sum, row) => sum + Number(row[name]), 0)
@@ -30,6 +40,7 @@ export function ProjectOverview() {
     .toSorted()
     .at(-1)
   const pending = channels.data?.reduce((sum, { pendingMessages }) => sum + pendingMessages, 0) ?? 0
+  const letters = channels.data?.reduce((sum, { deadLetters }) => sum + deadLetters, 0) ?? 0
   const failing = channels.data?.filter(({ status }) => status === 'failing' || status === 'disabled') ?? []
   const error = project.error ?? tables.error ?? intake.error
   return (
@@ -60,6 +71,21 @@ export function ProjectOverview() {
             {failing.length === 0 ? (channels.data?.length ?? 0) : `${failing.length} failing`}
           </Stat>
         )}
+        {mayAdmin && (
+          <Stat name="Dead letters" note={letters === 0 ? 'none to look after' : 'redrive or dismiss them'}>
+            {wholeNumber(letters)}
+          </Stat>
+        )}
+        <Stat
+          name="Stored"
+          note={
+            service?.disk
+              ? `${byteSize(service.disk.freeBytes)} of the disk free`
+              : `${wholeNumber(usage?.rows ?? 0)} rows`
+          }
+        >
+          {usage ? byteSize(usage.bytes) : '–'}
+        </Stat>
         <Stat name="Engines" note={health === 'ready' ? 'facts and control answer' : 'see the log'}>
           <Badge look={health === 'ready' ? 'good' : 'bad'}>{health}</Badge>
         </Stat>
@@ -71,8 +97,17 @@ export function ProjectOverview() {
         <>
           <IntakeChart address={address} tables={tables.data} />
           <div className="columns">
-            <IntakeTable rows={rows} isPending={intake.isPending} />
-            {mayAdmin && <Outgoing channels={channels.data ?? []} />}
+            <IntakeTable
+              rows={rows}
+              isPending={intake.isPending}
+              left={
+                tables.data.filter(({ kind }) => kind !== 'entity').length - countedTables(tables.data).length
+              }
+            />
+            <div className="stack">
+              {mayAdmin && <Outgoing channels={channels.data ?? []} />}
+              {project.data && <Versions versions={project.data.versions} />}
+            </div>
           </div>
         </>
       )}
@@ -86,6 +121,52 @@ function oldest(channels: readonly { readonly oldestPendingAt: string | null }[]
     .toSorted()
     .at(0)
   return first === undefined ? 'the queue is empty' : `the oldest came ${ago(first)}`
+}
+
+const VERSIONS_SHOWN = 5
+
+/** The newest processor versions; all of them are under Data. */
+function Versions({ versions }: { readonly versions: readonly VersionView[] }) {
+  const address = useProject()
+  return (
+    <Card
+      title="Versions"
+      isPadded={false}
+      actions={
+        <Link to="/p/$owner/$project/data" params={address} search={{ tab: 'versions' }}>
+          All {versions.length}
+        </Link>
+      }
+    >
+      <div className="table-box">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Version</th>
+              <th scope="col">State</th>
+              <th scope="col" className="number">
+                Made
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {versions
+              .toReversed()
+              .slice(0, VERSIONS_SHOWN)
+              .map(({ number, state, createdAt }) => (
+                <tr key={number}>
+                  <td>{number}</td>
+                  <td>
+                    <Badge look={state === 'active' ? 'good' : 'plain'}>{state}</Badge>
+                  </td>
+                  <td className="number">{ago(createdAt)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
 }
 
 function Outgoing({ channels }: { readonly channels: readonly ChannelView[] }) {
@@ -115,6 +196,9 @@ function Outgoing({ channels }: { readonly channels: readonly ChannelView[] }) {
                   Waiting
                 </th>
                 <th scope="col" className="number">
+                  Dead letters
+                </th>
+                <th scope="col" className="number">
                   Next attempt
                 </th>
               </tr>
@@ -134,6 +218,7 @@ function Outgoing({ channels }: { readonly channels: readonly ChannelView[] }) {
                     <ChannelBadge status={channel.status} />
                   </td>
                   <td className="number">{wholeNumber(channel.pendingMessages)}</td>
+                  <td className="number">{wholeNumber(channel.deadLetters)}</td>
                   <td className="number">
                     {channel.nextAttemptAt && channel.pendingMessages > 0 ? ago(channel.nextAttemptAt) : '–'}
                   </td>

@@ -5,20 +5,26 @@ import { createColumnHelper } from '@tanstack/react-table'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { channelsQuery, projectsQuery } from '../api/project.ts'
+import { serviceQuery, usageQuery } from '../api/service.ts'
 import { usePermissions } from '../api/session.ts'
 import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
-import { wholeNumber } from '../parts/format.ts'
+import { byteSize, compactNumber, wholeNumber } from '../parts/format.ts'
 import { Empty, ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Badge, Card, Page, Stat } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
 import { healthQuery } from '../shell/health.ts'
 import { CreateProject } from './create-project.tsx'
+import { ServiceCard } from './service-card.tsx'
 
 interface ProjectRow extends ProjectView {
   readonly channels: number
   readonly pending: number
   readonly failing: number
+  readonly deadLetters: number
+  /** Null while it is not known. */
+  readonly storedRows: number | null
+  readonly storedBytes: number | null
 }
 
 const column = createColumnHelper<ProjectRow>()
@@ -26,7 +32,7 @@ const column = createColumnHelper<ProjectRow>()
 /** All projects of the key, and how the service is. */
 export function ProjectsPage() {
   const client = useQueryClient()
-  const { mayManageKeys, mayAdmin } = usePermissions()
+  const { mayManageKeys, mayAdmin, mayRead, mayOperate } = usePermissions()
   const [isCreating, setCreating] = useState(false)
   const { data: projects, error, refetch } = useQuery({ ...projectsQuery, refetchInterval: 10_000 })
   const { data: health = 'ready' } = useQuery(healthQuery)
@@ -37,6 +43,13 @@ export function ProjectsPage() {
       enabled: mayAdmin,
     })),
   })
+  const usages = useQueries({
+    queries: (projects ?? []).map(({ owner, name }) => ({
+      ...usageQuery({ owner, project: name }),
+      enabled: mayRead,
+    })),
+  })
+  const { data: service } = useQuery({ ...serviceQuery, enabled: mayOperate })
   const rows = (projects ?? []).map((project, index): ProjectRow => {
     const own = channels[index]?.data ?? []
     return {
@@ -44,6 +57,9 @@ export function ProjectsPage() {
       channels: own.length,
       pending: own.reduce((sum, { pendingMessages }) => sum + pendingMessages, 0),
       failing: own.filter(({ status }) => status === 'failing' || status === 'disabled').length,
+      deadLetters: own.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+      storedRows: usages[index]?.data?.rows ?? null,
+      storedBytes: usages[index]?.data?.bytes ?? null,
     }
   })
   const sum = (pick: (row: ProjectRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
@@ -58,13 +74,20 @@ export function ProjectsPage() {
         <Stat name="Service" note={health === 'ready' ? 'both engines answer' : 'see the log of the service'}>
           <Badge look={health === 'ready' ? 'good' : 'bad'}>{health}</Badge>
         </Stat>
-        <Stat name="Projects">{wholeNumber(rows.length)}</Stat>
+        <Stat name="Projects" note={`${compactNumber(sum((row) => row.storedRows ?? 0))} stored rows`}>
+          {wholeNumber(rows.length)}
+        </Stat>
         {mayAdmin && (
           <>
             <Stat name="Messages waiting" note={`in ${sum((row) => row.channels)} channels`}>
               {wholeNumber(sum((row) => row.pending))}
             </Stat>
-            <Stat name="Failing channels">{wholeNumber(sum((row) => row.failing))}</Stat>
+            <Stat name="Failing channels" note={failingNote(sum((row) => row.failing))}>
+              {wholeNumber(sum((row) => row.failing))}
+            </Stat>
+            <Stat name="Dead letters" note="kept for seven days">
+              {wholeNumber(sum((row) => row.deadLetters))}
+            </Stat>
           </>
         )}
       </dl>
@@ -79,6 +102,7 @@ export function ProjectsPage() {
           )}
         </Card>
       )}
+      {service && <ServiceCard status={service} />}
       <CreateProject
         isOpen={isCreating}
         onClose={() => setCreating(false)}
@@ -86,6 +110,10 @@ export function ProjectsPage() {
       />
     </Page>
   )
+}
+
+function failingNote(count: number): string {
+  return count === 0 ? 'every channel delivers' : 'their messages wait'
 }
 
 function columnsFor(mayAdmin: boolean) {
@@ -108,11 +136,31 @@ function columnsFor(mayAdmin: boolean) {
       cell: ({ getValue }) => getValue() ?? <span className="soft">no data yet</span>,
       meta: { isNumber: true },
     }),
+    column.accessor('storedBytes', {
+      header: 'Stored',
+      cell: ({ getValue, row }) => {
+        const bytes = getValue()
+        return bytes === null ? (
+          '–'
+        ) : (
+          <>
+            {byteSize(bytes)}{' '}
+            <span className="soft small">{wholeNumber(row.original.storedRows ?? 0)} rows</span>
+          </>
+        )
+      },
+      meta: { isNumber: true },
+    }),
     ...(mayAdmin
       ? [
           column.accessor('channels', { header: 'Channels', meta: { isNumber: true } }),
           column.accessor('pending', {
             header: 'Messages waiting',
+            cell: ({ getValue }) => wholeNumber(getValue()),
+            meta: { isNumber: true },
+          }),
+          column.accessor('deadLetters', {
+            header: 'Dead letters',
             cell: ({ getValue }) => wholeNumber(getValue()),
             meta: { isNumber: true },
           }),

@@ -22,13 +22,14 @@ export function CopyButton({
   name = 'Copy',
   children,
 }: {
-  readonly text: string
+  /** A function where making it takes a while. */
+  readonly text: string | (() => string)
   readonly name?: string
   readonly children?: string
 }) {
   const [isCopied, setCopied] = useState(false)
   const onPress = () => {
-    void copy(text)
+    void copy(typeof text === 'string' ? text : text())
     setCopied(true)
     setTimeout(() => setCopied(false), 1600)
   }

@@ -12,6 +12,11 @@ export function wholeNumber(value: number): string {
   return WHOLE.format(value)
 }
 
+/** A count with its noun: 1 row, 2,000 rows. */
+export function counted(count: number, noun: string): string {
+  return `${WHOLE.format(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** A measured value, as a legend shows it. */
 export function measuredNumber(value: number): string {
   const size = Math.abs(value)

@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import { tablesQuery, useProject } from '../api/project.ts'
 import { sessionQuery, usePermissions } from '../api/session.ts'
 import { FirstData } from '../overview/first-data.tsx'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
+import type { DataTab } from './data-state.ts'
 import { ProjectSettings } from './project-settings.tsx'
 import { RecordBrowser } from './record-browser.tsx'
 import { VersionList } from './version-list.tsx'
@@ -15,14 +17,30 @@ export function DataPage() {
   const { mayAdmin } = usePermissions()
   const { data: key } = useQuery(sessionQuery)
   const { data: tables, error, refetch } = useQuery(tablesQuery(address))
+  const state = useSearch({ from: '/signed-in/p/$owner/$project/data' })
+  const navigate = useNavigate({ from: '/p/$owner/$project/data' })
   const of = (kind: string) => tables?.filter((table) => table.kind === kind) ?? []
+  const browser = (kind: string) => (
+    <RecordBrowser
+      address={address}
+      tables={of(kind)}
+      chosen={state.table}
+      onChoose={(table) => void navigate({ search: (before) => ({ ...before, table }), replace: true })}
+    />
+  )
   return (
     <Page title="Data">
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {!tables && !error && <Progress label="Loading the tables" />}
       {tables?.length === 0 && <FirstData address={address} keyName={key?.name ?? ''} />}
       {tables && (
-        <Tabs className="tabs">
+        <Tabs
+          className="tabs"
+          {...(state.tab === undefined ? {} : { selectedKey: state.tab })}
+          onSelectionChange={(tab) => {
+            if (tab !== state.tab) void navigate({ search: { tab: tab as DataTab }, replace: true })
+          }}
+        >
           <TabList aria-label="Data">
             {of('event').length > 0 && (
               <Tab id="events" className="tab">
@@ -49,13 +67,13 @@ export function DataPage() {
             )}
           </TabList>
           <TabPanel id="events" className="tab-panel">
-            <RecordBrowser address={address} tables={of('event')} />
+            {browser('event')}
           </TabPanel>
           <TabPanel id="entities" className="tab-panel">
-            <RecordBrowser address={address} tables={of('entity')} />
+            {browser('entity')}
           </TabPanel>
           <TabPanel id="samples" className="tab-panel">
-            <RecordBrowser address={address} tables={of('metric')} />
+            {browser('metric')}
           </TabPanel>
           <TabPanel id="versions" className="tab-panel">
             <VersionList address={address} />

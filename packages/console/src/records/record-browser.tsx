@@ -2,13 +2,16 @@ import { Radio, Plus, X } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import type { TableInfo } from '../api/project.ts'
 import type { ProjectAddress } from '../api/project-address.ts'
+import type { Row } from '../api/sql.ts'
 import { Button, IconButton } from '../parts/button.tsx'
 import { Choose, TextInput, Toggle } from '../parts/field.tsx'
-import { wholeNumber } from '../parts/format.ts'
+import { counted } from '../parts/format.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Card } from '../parts/page.tsx'
 import { VirtualGrid } from '../parts/virtual-grid.tsx'
-import { columnsOf, Cell } from '../sql/result-view.tsx'
+import { Cell } from '../sql/cell.tsx'
+import { RecordDialog } from '../sql/record-dialog.tsx'
+import { columnsOf } from '../sql/result-view.tsx'
 import { useRun } from '../sql/run.ts'
 import { recordStatement, type Condition } from './record-statement.ts'
 
@@ -21,15 +24,20 @@ const OPERATORS = (['is', 'is not', 'contains'] as const).map((id) => ({ id, nam
 export function RecordBrowser({
   address,
   tables,
+  chosen,
+  onChoose,
 }: {
   readonly address: ProjectAddress
   readonly tables: readonly TableInfo[]
+  /** The table in the address of the page; the first one when it is none of these. */
+  readonly chosen: string | undefined
+  readonly onChoose: (table: string) => void
 }) {
-  const [name, setName] = useState(tables[0]?.name ?? '')
   const [conditions, setConditions] = useState<readonly Condition[]>([])
   const [sought, setSought] = useState('')
   const [isLive, setLive] = useState(false)
-  const table = tables.find((each) => each.name === name) ?? tables[0]
+  const [open, setOpen] = useState<Row | null>(null)
+  const table = tables.find((each) => each.name === chosen) ?? tables[0]
   const { run, start, more } = useRun(address)
   const statement = useMemo(
     () => table && recordStatement(table, conditions, sought, PAGE),
@@ -58,8 +66,8 @@ export function RecordBrowser({
           isLabelHidden
           value={table.name}
           choices={tables.map((each) => ({ id: each.name, name: each.name }))}
-          onChange={(chosen) => {
-            setName(chosen)
+          onChange={(name) => {
+            onChoose(name)
             setConditions([])
           }}
         />
@@ -127,7 +135,7 @@ export function RecordBrowser({
         <span>
           {run.state === 'running'
             ? 'Looking …'
-            : `${wholeNumber(run.rows.length)} records${run.cursor === '' ? '' : ', more as you scroll'}`}
+            : `${counted(run.rows.length, 'record')}${run.cursor === '' ? '' : ', more as you scroll'}`}
         </span>
         {isLive && <span>newest every 2 seconds</span>}
       </div>
@@ -138,6 +146,7 @@ export function RecordBrowser({
           columns={columns}
           rowCount={run.rows.length}
           cell={(row, place) => <Cell value={run.rows[row]?.[run.columns[place] ?? '']} />}
+          onOpen={(row) => setOpen(run.rows[row] ?? null)}
           {...(isLive ? {} : { onNearEnd: () => void more() })}
         />
       )}
@@ -148,6 +157,13 @@ export function RecordBrowser({
             : 'No record fits the search and the filters.'}
         </p>
       )}
+      <RecordDialog
+        title={table.name}
+        columns={run.columns}
+        types={run.types}
+        row={open}
+        onClose={() => setOpen(null)}
+      />
     </Card>
   )
 }

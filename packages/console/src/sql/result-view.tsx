@@ -1,18 +1,29 @@
 import { useEffect, useMemo, useState } from 'react'
 import { ToggleButton, ToggleButtonGroup } from 'react-aria-components'
-import { ChartLine, Table2 } from 'lucide-react'
+import { ChartArea, ChartColumn, ChartLine, Table2 } from 'lucide-react'
 import type { Row } from '../api/sql.ts'
+import { CopyButton } from '../parts/code.tsx'
 import { span, wholeNumber } from '../parts/format.ts'
 import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
-import { TimeChart } from '../parts/time-chart.tsx'
+import { TimeChart, type ChartKind } from '../parts/time-chart.tsx'
 import { VirtualGrid, type GridColumn } from '../parts/virtual-grid.tsx'
-import type { Run } from './run.ts'
+import { Cell, cellText, rowsAsText } from './cell.tsx'
+import { RecordDialog } from './record-dialog.tsx'
+import { ROWS_MAX, type Run } from './run.ts'
 
 const CHART_ROWS = 1000
+const VIEWS = [
+  ['table', 'Table', Table2],
+  ['line', 'Lines', ChartLine],
+  ['area', 'Areas', ChartArea],
+  ['bar', 'Bars', ChartColumn],
+] as const
+type View = (typeof VIEWS)[number][0]
 
 /** What a run brought: its state, its rows as a table, and as a chart where there is a time and a number. */
 export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore: () => void }) {
-  const [view, setView] = useState('table')
+  const [view, setView] = useState<View>('table')
+  const [open, setOpen] = useState<number | null>(null)
   const columns = useMemo(() => columnsOf(run), [run])
   const chart = useMemo(() => chartOf(run), [run])
   if (run.state === 'idle') {
@@ -39,25 +50,30 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
     <>
       <div className="status-line" role="status">
         <span>
-          {wholeNumber(run.rows.length)} {run.cursor === '' ? 'rows' : 'rows so far, more as you scroll'}
+          {wholeNumber(run.rows.length)} {rowsNote(run)}
         </span>
         <span>{span(run.elapsedMs)}</span>
         {run.isCached && <span>from the cache</span>}
+        <span className="grow" />
         {chart !== null && (
           <ToggleButtonGroup
             className="segments"
             aria-label="Result as"
             disallowEmptySelection
             selectedKeys={[view]}
-            onSelectionChange={(keys) => setView(String([...keys][0]))}
+            onSelectionChange={(keys) => setView([...keys][0] as View)}
           >
-            <ToggleButton id="table">
-              <Table2 aria-hidden /> Table
-            </ToggleButton>
-            <ToggleButton id="chart">
-              <ChartLine aria-hidden /> Chart
-            </ToggleButton>
+            {VIEWS.map(([id, name, Picture]) => (
+              <ToggleButton key={id} id={id}>
+                <Picture aria-hidden /> {name}
+              </ToggleButton>
+            ))}
           </ToggleButtonGroup>
+        )}
+        {run.rows.length > 0 && (
+          <CopyButton text={() => rowsAsText(run.columns, run.rows)}>
+            {run.cursor === '' ? 'Copy' : 'Copy these rows'}
+          </CopyButton>
         )}
       </div>
       {run.error !== null && <ErrorNotice error={run.error} />}
@@ -66,12 +82,12 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
           {warning}
         </Notice>
       ))}
-      {view === 'chart' && chart !== null ? (
+      {view !== 'table' && chart !== null ? (
         <div className="card-body">
           <TimeChart
-            label={`Chart of ${chart.series.map(({ name }) => name).join(', ')}`}
+            label={`${view} chart of ${chart.series.map(({ name }) => name).join(', ')}`}
             {...chart}
-            kind="line"
+            kind={view satisfies ChartKind}
           />
         </div>
       ) : (
@@ -81,10 +97,25 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
           rowCount={run.rows.length}
           cell={(row, column) => <Cell value={run.rows[row]?.[run.columns[column] ?? '']} />}
           onNearEnd={onMore}
+          onOpen={setOpen}
         />
       )}
+      <RecordDialog
+        title={`Row ${wholeNumber((open ?? 0) + 1)}`}
+        columns={run.columns}
+        types={run.types}
+        row={open === null ? null : (run.rows[open] ?? null)}
+        onClose={() => setOpen(null)}
+      />
     </>
   )
+}
+
+function rowsNote({ cursor, rows }: Run): string {
+  if (cursor === '') return rows.length === 1 ? 'row' : 'rows'
+  return rows.length < ROWS_MAX
+    ? 'rows so far, more as you scroll'
+    : 'rows are shown; download the whole result'
 }
 
 function Running({ since }: { readonly since: number }) {
@@ -101,18 +132,6 @@ function Running({ since }: { readonly since: number }) {
   )
 }
 
-/** A value in a grid; null is told from the word. */
-export function Cell({ value }: { readonly value: unknown }) {
-  if (value === null || value === undefined) return <span className="nil">null</span>
-  return <>{cellText(value)}</>
-}
-
-/** A value as one line of text. */
-export function cellText(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
 /** The columns of a run, as wide as their values. */
 export function columnsOf({ columns, types, rows }: Run): readonly GridColumn[] {
   return columns.map((name) => {
@@ -125,7 +144,7 @@ export function columnsOf({ columns, types, rows }: Run): readonly GridColumn[] 
       name,
       aside: aside.toLowerCase(),
       isNumber: aside === 'NUMBER',
-      width: Math.min(46, Math.max(6, longest + 1)),
+      width: Math.min(68, Math.max(6, longest + 1)),
     }
   })
 }

@@ -7,6 +7,9 @@ import type { Fault } from './sql-editor.tsx'
 /** Rows a page. */
 export const PAGE_SIZE = 2000
 
+/** Rows that a grid holds at most: a browser's memory, and the height that it can scroll, end somewhere. */
+export const ROWS_MAX = 300_000
+
 /** The run of a statement: what came so far. */
 export interface Run {
   readonly state: 'idle' | 'running' | 'done' | 'failed' | 'cancelled'
@@ -74,7 +77,7 @@ export function useRun(address: ProjectAddress) {
   }
 
   const more = useCallback(async () => {
-    if (isFetching.current || run.cursor === '') return
+    if (isFetching.current || run.cursor === '' || run.rows.length >= ROWS_MAX) return
     isFetching.current = true
     try {
       const { result } = await nextPage(address, run.cursor, controller.current?.signal)
@@ -88,7 +91,7 @@ export function useRun(address: ProjectAddress) {
     } finally {
       isFetching.current = false
     }
-  }, [address, run.cursor])
+  }, [address, run.cursor, run.rows.length])
 
   return { run, start, more, cancel: () => controller.current?.abort() }
 }

@@ -1,13 +1,8 @@
-import type {
-  AttemptResult,
-  AttemptView,
-  ChannelUpdate,
-  ChannelView,
-  DeadLetterList,
-} from '@millrace/contract'
+import type { AttemptView, ChannelTest, ChannelUpdate, ChannelView, DeadLetterList } from '@millrace/contract'
 import { queryOptions } from '@tanstack/react-query'
 import { projectPath, type ProjectAddress } from '../api/project-address.ts'
 import { request } from '../api/request.ts'
+import { instantMs } from '../parts/instant.ts'
 
 function channelPath(address: ProjectAddress, channel: string): string {
   return `/webhook/channels/${projectPath(address)}/${encodeURIComponent(channel)}`
@@ -26,13 +21,15 @@ export function channelQuery(address: ProjectAddress, channel: string) {
 export interface AttemptFilter {
   readonly outcome: string
   readonly status: string
+  /** As a time picker has it; null is any time. */
+  readonly range: { readonly from: string; readonly to: string } | null
 }
 
 /** The newest attempts of a channel, live. */
 export function attemptsQuery(
   address: ProjectAddress,
   channel: string,
-  { outcome, status }: AttemptFilter,
+  { outcome, status, range }: AttemptFilter,
   limit: number,
 ) {
   const query = new URLSearchParams({
@@ -41,16 +38,18 @@ export function attemptsQuery(
     ...(/^[1-5]\d\d$/.test(status) ? { status } : {}),
   })
   return queryOptions({
-    queryKey: ['attempts', address, channel, String(query)],
-    queryFn: async ({ signal }) =>
-      (
-        await request<{ attempts: readonly AttemptView[] }>(
-          `${channelPath(address, channel)}/attempts?${query}`,
-          {
-            signal,
-          },
-        )
-      ).attempts,
+    queryKey: ['attempts', address, channel, String(query), range],
+    queryFn: async ({ signal }) => {
+      const asked = new URLSearchParams(query)
+      if (range) {
+        const now = Date.now()
+        asked.set('from', new Date(instantMs(range.from, now)).toISOString())
+        // What begins while the page looks on is of now, too.
+        if (range.to !== 'now') asked.set('until', new Date(instantMs(range.to, now)).toISOString())
+      }
+      const path = `${channelPath(address, channel)}/attempts?${asked}`
+      return (await request<{ attempts: readonly AttemptView[] }>(path, { signal })).attempts
+    },
     refetchInterval: 3000,
     placeholderData: (before) => before,
   })
@@ -85,7 +84,7 @@ export function setPaused(address: ProjectAddress, channel: string, isPaused: bo
 }
 
 /** Sends a sample message now. */
-export function testChannel(address: ProjectAddress, channel: string): Promise<AttemptResult> {
+export function testChannel(address: ProjectAddress, channel: string): Promise<ChannelTest> {
   return request(`${channelPath(address, channel)}/test`, { method: 'POST' })
 }
 

@@ -6,23 +6,16 @@ import type { ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { Choose, TextInput } from '../parts/field.tsx'
 import { ago, byteSize, localInstant, wholeNumber } from '../parts/format.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Badge, Card } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
-import { attemptsQuery } from './api.ts'
+import { attemptsQuery, type AttemptFilter } from './api.ts'
+import { AttemptFilterBar } from './attempt-filter.tsx'
 
 const PAGE = 50
 const MOST = 1000
-const OUTCOMES = [
-  { id: 'all', name: 'Every outcome' },
-  { id: 'acknowledged', name: 'Acknowledged' },
-  { id: 'failed', name: 'Failed' },
-  { id: 'refused', name: 'Refused' },
-  { id: 'timed_out', name: 'Timed out' },
-  { id: 'unreachable', name: 'Unreachable' },
-]
+const EVERY_ATTEMPT: AttemptFilter = { outcome: 'all', status: '', range: null }
 const column = createColumnHelper<AttemptView>()
 
 /** The calls to the receiver of a channel, newest first, with their details. */
@@ -33,7 +26,7 @@ export function AttemptList({
   readonly address: ProjectAddress
   readonly channel: string
 }) {
-  const [filter, setFilter] = useState({ outcome: 'all', status: '' })
+  const [filter, setFilter] = useState<AttemptFilter>(EVERY_ATTEMPT)
   const [limit, setLimit] = useState(PAGE)
   const [open, setOpen] = useState<AttemptView | null>(null)
   const { data: attempts, error } = useQuery(attemptsQuery(address, channel, filter, limit))
@@ -68,27 +61,12 @@ export function AttemptList({
   )
   return (
     <Card isPadded={false}>
-      <div className="toolbar">
-        <Choose
-          label="Outcome"
-          isLabelHidden
-          value={filter.outcome}
-          choices={OUTCOMES}
-          onChange={(outcome) => setFilter({ ...filter, outcome })}
-        />
-        <TextInput
-          label="HTTP status"
-          isLabelHidden
-          placeholder="HTTP status"
-          value={filter.status}
-          onChange={(status) => setFilter({ ...filter, status })}
-        />
-      </div>
+      <AttemptFilterBar filter={filter} onChange={setFilter} />
       {error && <ErrorNotice error={error} />}
       {!attempts && !error && <Progress label="Loading attempts" />}
       {attempts?.length === 0 && (
         <p className="card-body soft">
-          {filter.outcome === 'all' && filter.status === ''
+          {filter.outcome === 'all' && filter.status === '' && filter.range === null
             ? 'Nothing was sent yet. “Send a test” above makes a first call.'
             : 'No attempt fits the filter.'}
         </p>

@@ -8,6 +8,7 @@ export function ChannelFacts({ channel }: { readonly channel: ChannelView }) {
   const headers = Object.entries(channel.headers)
   const facts: readonly (readonly [string, string])[] = [
     ['Headers', headers.length === 0 ? 'none' : headers.map(([name]) => name).join(', ')],
+    ['TLS', tlsFact(channel)],
     ['Messages per call', `${channel.maxBatchMessages}, at most ${byteSize(channel.maxBatchBytes)}`],
     ['Calls a second', channel.requestsPerSecond === 0 ? 'no limit' : String(channel.requestsPerSecond)],
     [
@@ -41,4 +42,12 @@ export function ChannelFacts({ channel }: { readonly channel: ChannelView }) {
       </dl>
     </Card>
   )
+}
+
+function tlsFact({ tls }: ChannelView): string {
+  const parts = [
+    tls.certificateAuthority === null ? 'public authorities' : 'public authorities and one of its own',
+    ...(tls.clientCertificate === null ? [] : ['introduces itself with a client certificate']),
+  ]
+  return parts.join(', ')
 }

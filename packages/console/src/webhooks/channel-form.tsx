@@ -15,6 +15,7 @@ import {
   settingsToWire,
   type SettingName,
 } from './channel-settings.ts'
+import { TlsFields, tlsTextsOf, tlsToWire } from './tls-fields.tsx'
 
 /** Creates a channel, or edits all settings of one. */
 export function ChannelForm({
@@ -37,6 +38,7 @@ export function ChannelForm({
     Object.entries(channel?.headers ?? {}),
   )
   const [settings, setSettings] = useState(settingsOf(channel))
+  const [tls, setTls] = useState(tlsTextsOf(channel))
   const [isRetracting, setRetracting] = useState(channel?.retract ?? false)
   const [alertChannel, setAlertChannel] = useState(channel?.alertChannel ?? '')
   const [isTried, setTried] = useState(false)
@@ -60,6 +62,7 @@ export function ChannelForm({
       url,
       headers: Object.fromEntries(headers.filter(([header]) => header.trim() !== '')),
       ...settingsToWire(settings),
+      tls: tlsToWire(tls),
       retract: isRetracting,
       alertChannel,
     }
@@ -191,6 +194,7 @@ export function ChannelForm({
           </Tick>
         </div>
       </fieldset>
+      <TlsFields texts={tls} hasKey={channel?.tls.hasClientKey ?? false} onChange={setTls} />
       {error !== null && <ErrorNotice error={error} />}
       <div className="row end">
         <Button onPress={onCancel}>Cancel</Button>

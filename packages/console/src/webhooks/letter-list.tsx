@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { Tick } from '../parts/field.tsx'
-import { ago, wholeNumber } from '../parts/format.ts'
+import { ago, counted, wholeNumber } from '../parts/format.ts'
 import { ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
 import { Badge, Card } from '../parts/page.tsx'
 import { deadLettersQuery, settleLetters, type LetterChoice } from './api.ts'
@@ -30,10 +30,11 @@ export function LetterList({
   const [done, setDone] = useState<string | null>(null)
   const [open, setOpen] = useState<string | null>(null)
   const choice: LetterChoice = chosen.size === 0 ? { channel } : { ids: [...chosen] }
-  const what = chosen.size === 0 ? 'all dead letters of this channel' : `${chosen.size} dead letters`
+  const what = chosen.size === 0 ? 'all dead letters of this channel' : counted(chosen.size, 'dead letter')
   const settle = async (verb: 'redrive' | 'dismiss') => {
     const { letters: count } = await settleLetters(address, verb, choice)
-    setDone(`${wholeNumber(count)} dead letters ${verb === 'redrive' ? 'are sent again' : 'are dismissed'}.`)
+    const are = count === 1 ? 'is' : 'are'
+    setDone(`${counted(count, 'dead letter')} ${are} ${verb === 'redrive' ? 'sent again' : 'dismissed'}.`)
     setChosen(new Set())
     await client.invalidateQueries({ queryKey: ['letters'] })
   }

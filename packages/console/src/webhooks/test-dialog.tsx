@@ -1,7 +1,8 @@
-import type { AttemptResult, ChannelView } from '@millrace/contract'
+import type { ChannelTest, ChannelView } from '@millrace/contract'
 import { useEffect, useState } from 'react'
 import type { ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
+import { Code } from '../parts/code.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { testChannel } from './api.ts'
@@ -19,7 +20,7 @@ export function TestDialog({
   readonly isOpen: boolean
   readonly onClose: () => void
 }) {
-  const [result, setResult] = useState<AttemptResult | null>(null)
+  const [result, setResult] = useState<ChannelTest | null>(null)
   const [isSending, setSending] = useState(false)
   const [error, setError] = useState<unknown>(null)
   useEffect(() => {
@@ -42,25 +43,21 @@ export function TestDialog({
   }
   return (
     <Dialog title="Send a test" isOpen={isOpen} onClose={onClose} place="wide">
-      <dl className="facts">
-        <dt>Request</dt>
-        <dd className="mono">POST {channel.url}</dd>
-        <dt>Headers</dt>
-        <dd className="mono">
-          {[
-            ...Object.keys(channel.headers),
-            'content-type',
-            'webhook-id',
-            'webhook-timestamp',
-            'webhook-signature',
-          ].join(', ')}
-        </dd>
-        <dt>Body</dt>
-        <dd>a JSON array of one sample message, beside the queue: it is not retried</dd>
-      </dl>
+      {result === null && (
+        <p className="soft">
+          One sample message goes to <span className="mono">{channel.url}</span> at once, signed like any
+          other, past what waits. It is recorded as an attempt and not retried.
+        </p>
+      )}
       {isSending && <Progress label="Waiting for the answer" />}
       {error !== null && <ErrorNotice error={error} />}
-      {result && <AttemptDetail attempt={result} />}
+      {result && (
+        <>
+          <h3>Request</h3>
+          <Code label="request" text={requestText(result.request)} />
+          <AttemptDetail attempt={result} />
+        </>
+      )}
       <div className="row end">
         <Button onPress={onClose}>Close</Button>
         <Button look="primary" isPending={isSending} onPress={() => void send()}>
@@ -69,4 +66,10 @@ export function TestDialog({
       </div>
     </Dialog>
   )
+}
+
+/** The request as it went over the wire. */
+function requestText({ method, url, headers, body }: ChannelTest['request']): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`${method} ${url}`, ...lines, '', body].join('\n')
 }

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectAccessible, signIn } from './browser.ts'
 import { setUpConsole } from './console-flow.ts'
 
@@ -11,6 +11,30 @@ describe('the overview', { timeout: 120_000 }, () => {
     await flow.page.getByRole('cell', { name: 'Transfer', exact: true }).waitFor()
     await flow.page.getByRole('cell', { name: 'waiting' }).waitFor()
     await flow.see('unconfigured')
+    await flow.page.getByRole('region', { name: 'Versions' }).getByText('active').waitFor()
+    await flow.see('Dead letters')
+    await flow.see(/of the disk free/)
+  })
+
+  it('shows the engines, the disk, and what each project stores', async () => {
+    await signIn(flow.page, flow.service.administratorKey)
+    await flow.page.getByRole('cell', { name: 'chDB, embedded' }).waitFor()
+    await flow.page.getByRole('cell', { name: 'SQLite, embedded' }).waitFor()
+    await flow.page.getByRole('meter', { name: 'Used disk' }).waitFor()
+    await flow.page
+      .getByRole('row', { name: /acme\/dex/ })
+      .getByText(/KiB.*rows/)
+      .waitFor()
+    await expectAccessible(flow.page)
+  })
+
+  it('keeps the state of the service from a key of one owner', async () => {
+    const wish = { name: 'acme', owner: 'acme', permissions: ['admin', 'read'] }
+    const { body } = await flow.service.post('/keys', wish)
+    await signIn(flow.page, body.secret)
+    await flow.page.getByRole('row', { name: /acme\/dex/ }).waitFor()
+    expect(await flow.page.getByText('chDB').count()).toBe(0)
+    expect(await flow.page.getByRole('alert').count()).toBe(0)
   })
 
   it('creates a project, refuses a name that is none, and says how data comes in', async () => {

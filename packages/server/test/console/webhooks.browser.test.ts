@@ -1,6 +1,7 @@
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectAccessible } from './browser.ts'
 import { setUpConsole } from './console-flow.ts'
+import { CLIENT_CERTIFICATE, CLIENT_KEY, TEST_AUTHORITY } from '../delivery/test-certificates.ts'
 
 const flow = setUpConsole()
 
@@ -21,6 +22,11 @@ describe('webhooks', { timeout: 120_000 }, () => {
     await flow.press('Send a test')
     await flow.page.getByRole('button', { name: 'Send', exact: true }).click()
     await flow.see('acknowledged 200')
+    const request = await flow.page.getByRole('region', { name: 'request' }).innerText()
+    const call = flow.receiver.calls.at(-1)
+    expect(request).toContain(`POST ${flow.receiver.url}`)
+    expect(request).toContain(`webhook-signature: ${String(call?.headers['webhook-signature'])}`)
+    expect(request).toContain(call?.text)
     await flow.press('Close')
     await flow.press('Pause')
     await flow.page.getByRole('button', { name: 'Resume' }).waitFor()
@@ -71,10 +77,74 @@ describe('webhooks', { timeout: 120_000 }, () => {
     flow.receiver.answer = 200
     await flow.press('Redrive all')
     await flow.page.getByRole('button', { name: 'Redrive', exact: true }).click()
-    await flow.see(/are sent again/)
+    await flow.see(/1 dead letter is sent again/)
     await flow.see(/No dead letter/)
     flow.receiver.answer = 500
     await flow.page.getByRole('tab', { name: 'Attempts' }).click()
     await flow.see('acknowledged 200')
+  })
+
+  it('takes certificates, says which is none, and never shows the key again (DL-10)', async () => {
+    await flow.service.post('/webhook/channels/acme/dex', { name: 'private', url: flow.receiver.url })
+    await flow.go('/webhooks/private')
+    await flow.press('Edit')
+    await flow.page.getByText('TLS: private authorities and client certificates').click()
+    await flow.page.getByLabel('Certificate authority').fill('not a certificate')
+    await flow.press('Save changes')
+    await flow.see(/tls.certificateAuthority: must be one or more certificates in PEM/)
+    await flow.page.getByLabel('Certificate authority').fill(TEST_AUTHORITY)
+    await flow.page.getByLabel('Client certificate', { exact: true }).fill(CLIENT_CERTIFICATE)
+    await flow.page.getByLabel('Key of the client certificate').fill(CLIENT_KEY)
+    await flow.press('Save changes')
+    await flow.page.getByRole('tab', { name: 'Settings' }).click()
+    await flow.see(/one of its own, introduces itself with a client certificate/)
+    await flow.press('Edit')
+    expect(await flow.page.getByLabel('Key of the client certificate').inputValue()).toBe('')
+    await flow.press('Save changes')
+    await flow.page.getByRole('dialog').waitFor({ state: 'detached' })
+    const { body } = await flow.service.get('/webhook/channels/acme/dex/private')
+    expect(body.tls).toMatchObject({ clientCertificate: CLIENT_CERTIFICATE.trim(), hasClientKey: true })
+  })
+
+  it('shows the attempts of a time, and one in full (DL-11)', async () => {
+    await flow.service.post('/webhook/channels/acme/dex', { name: 'timed', url: flow.receiver.url })
+    await flow.service.post('/webhook/channels/acme/dex/timed/test', {})
+    await flow.go('/webhooks/timed')
+    await flow.press('Any time')
+    await flow.page
+      .getByRole('region', { name: 'Attempts' })
+      .getByRole('button', { name: /ago|now/ })
+      .click()
+    await flow.see('webhook-id')
+    await flow.press('Close')
+    await flow.press('Last 24 hours')
+    await flow.page.getByLabel('From', { exact: true }).fill('2026-01-01')
+    await flow.page.getByLabel('To', { exact: true }).fill('2026-01-02')
+    await flow.press('Show this range')
+    await flow.see('No attempt fits the filter.')
+    await flow.press('Show attempts of any time')
+    await flow.page.getByRole('region', { name: 'Attempts' }).waitFor()
+  })
+
+  it('dismisses dead letters for good, after asking (DD-4)', async () => {
+    flow.receiver.answer = 422
+    await flow.service.post('/webhook/channels/acme/dex', {
+      name: 'dying',
+      url: flow.receiver.url,
+      backoff: { initialMs: 100, capMs: 100 },
+      deadLetter: { ageMs: 100, attempts: 1 },
+    })
+    const place = { chain: '1', blockNumber: 20_000, blockHash: '0x1', time: new Date().toISOString() }
+    await flow.service.post('/ingest/acme/dex/batch', {
+      records: [{ type: 'export', name: 'large', channel: 'dying', data: { n: 1 }, ...place }],
+    })
+    await flow.go('/webhooks/dying')
+    await flow.page.getByRole('tab', { name: 'Dead letters' }).click()
+    await flow.press('Dismiss all')
+    await flow.see(/removed for good/)
+    await flow.page.getByRole('dialog').getByRole('button', { name: 'Dismiss' }).click()
+    await flow.see(/1 dead letter is dismissed/)
+    await flow.see(/No dead letter\./)
+    flow.receiver.answer = 200
   })
 })

@@ -17,8 +17,8 @@ import {
   Popover,
   RangeCalendar,
 } from 'react-aria-components'
-import { Button } from '../parts/button.tsx'
-import { TextInput } from '../parts/field.tsx'
+import { Button } from './button.tsx'
+import { TextInput } from './field.tsx'
 
 const PRESETS: readonly (readonly [from: string, name: string])[] = [
   ['now-15m', 'Last 15 minutes'],
