@@ -3,6 +3,7 @@ import {
   DURABLE,
   quoteIdentifier,
   quoteString,
+  smallParts,
   tableOfName,
   userView,
   type VersionDatabases,
@@ -63,7 +64,7 @@ export function createEntityTable(facts: string, name: string): string {
   return `create table if not exists ${quoteIdentifier(facts)}.${quoteIdentifier(entityTable(name))} (
     ${columns.join(',\n    ')}
   ) engine = MergeTree order by (${key.join(', ')})
-  settings index_granularity = 1024, ${DURABLE}, ${DEDUPLICATING}
+  settings index_granularity = 1024, ${DURABLE}, ${DEDUPLICATING}, ${smallParts(64)}
   comment ${quoteString(name)}`
 }
 

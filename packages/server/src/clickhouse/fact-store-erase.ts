@@ -3,7 +3,7 @@ import type { FactRollback } from '../ingest/fact-store.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { batchColumn } from './fact-store-schema.ts'
-import { quoteIdentifier, quoteString } from './layout.ts'
+import { makeHours, quoteIdentifier, quoteString } from './layout.ts'
 
 const ERASE_TIMEOUT_MS = 600_000
 const INSERT_CHECKS = 600
@@ -30,7 +30,8 @@ export async function eraseFrom(
 
 /**
  * Removes rows of a table; resolves when no query sees them any more. A delete touches every part of the partitions it
- * is for, so it is for those that have such rows: of a reorganisation that is the present month, not the years before.
+ * is for, so it is for those that have such rows: of a reorganisation that is the present month, not the years before. From the first of
+ * them on, as the engine finds times by the key and blocks by reading all.
  */
 async function eraseWhere(
   engine: FactEngine,
@@ -39,17 +40,29 @@ async function eraseWhere(
   condition: string,
 ): Promise<void> {
   const target = `${quoteIdentifier(database)}.${quoteIdentifier(table)}`
-  const found = await engine.rows<{ id: string }>(
-    `select distinct _partition_id as id from ${target} where ${condition}`,
+  const time = table.startsWith('entity_') ? '`$timestamp`' : 'timestamp'
+  const found = await engine.rows<{ id: string; from: string }>(
+    `select _partition_id as id, ${earliestOf(time)} as from from ${target} where ${condition} group by id`,
   )
   if (found.length === 0) return
   const partitions =
-    found.length > MAX_SINGLE_PARTITIONS ? [''] : found.map(({ id }) => ` in partition id ${quoteString(id)}`)
-  for (const partition of partitions) {
-    await engine.command(`delete from ${target}${partition} where ${condition}`, {
+    found.length > MAX_SINGLE_PARTITIONS
+      ? [{ clause: '', bound: '' }]
+      : found.map(({ id, from }) => ({
+          clause: ` in partition id ${quoteString(id)}`,
+          bound: from === '' ? '' : ` and ${time} >= ${quoteString(from)}`,
+        }))
+  for (const { clause, bound } of partitions) {
+    await engine.command(`delete from ${target}${clause} where ${condition}${bound}`, {
       timeoutMs: ERASE_TIMEOUT_MS,
     })
   }
+  if (table === 'points') for (const { id } of found) await engine.command(makeHours(database, id))
+}
+
+/** The earliest of times; empty where the sort key of samples, which holds 32-bit days, is wrong for some of them. */
+function earliestOf(time: string): string {
+  return `if(min(${time}) >= '1970-01-03' and max(${time}) < '2105-01-01', toString(min(${time})), '')`
 }
 
 /** The rows that a rollback removes (IN-3). */

@@ -5,6 +5,7 @@ import {
   ATTRIBUTE_COLUMN_TYPES,
   EVENT_BATCH_COLUMN,
   factTables,
+  hoursOnMerge,
   metricView,
   quoteIdentifier,
   userView,
@@ -37,6 +38,7 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
     await engine.command(`create database if not exists ${quoteIdentifier(database)}`)
   }
   for (const table of factTables(databases.facts)) await engine.command(table)
+  if (await makesHoursOnMerge(engine)) await engine.command(hoursOnMerge(databases.facts))
   const schema: VersionSchema = {
     databases,
     metrics: await readMetrics(engine, databases),
@@ -46,6 +48,14 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
   }
   await restoreViews(engine, schema)
   return schema
+}
+
+/** Engines before 26 have neither setting, or one of the two. */
+async function makesHoursOnMerge(engine: FactEngine): Promise<boolean> {
+  const known = await engine.rows<{ name: string }>(
+    `select name from system.merge_tree_settings where name in ('materialize_projections_on_insert', 'materialize_projections_on_merge')`,
+  )
+  return known.length === 2
 }
 
 /** The type and number of series of metrics: of all, or of the ones named. */

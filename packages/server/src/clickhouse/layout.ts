@@ -74,8 +74,20 @@ export function quoteString(text: string): string {
 export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
 /** Tokens of this many inserts are remembered; an insert is repeated within a minute or never. */
 export const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
-// A deletion makes the projections of the parts it touches anew, within itself.
-const EXACT_PROJECTIONS = `lightweight_mutation_projection_mode = 'rebuild', deduplicate_merge_projection_mode = 'rebuild'`
+/**
+ * A deletion writes the whole of each part that it touches, so parts stay small: about a million rows. Without the other two, merges and
+ * deletions wait for a pool larger than the embedded engine's.
+ */
+export function smallParts(maxMegabytes: number): string {
+  return `max_bytes_to_merge_at_max_space_in_pool = ${maxMegabytes * 1_000_000}, number_of_free_entries_in_pool_to_execute_mutation = 0, number_of_free_entries_in_pool_to_lower_max_size_of_merge = 1`
+}
+const POINT_PARTS = smallParts(8)
+const EVENT_PARTS = smallParts(64)
+
+/** The hours of parts that a deletion touches are dropped, and made anew when it is done: until then the engine reads their samples. */
+const EXACT_PROJECTIONS = `lightweight_mutation_projection_mode = 'drop', deduplicate_merge_projection_mode = 'rebuild'`
+/** Merges make the hours, not inserts: half the work of an insert. For engines that have both settings. */
+const HOURS_ON_MERGE = 'materialize_projections_on_insert = 0, materialize_projections_on_merge = 1'
 
 /**
  * Tables of every `facts` database.
@@ -110,9 +122,22 @@ export function factTables(facts: string): readonly string[] {
        order by (metric, toStartOfDay(timestamp), series_id, timestamp)
        settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}, ${EXACT_PROJECTIONS}`,
     // Tables made before these were known.
-    `alter table ${database}.points modify setting ${EXACT_PROJECTIONS}`,
+    `alter table ${database}.points modify setting ${EXACT_PROJECTIONS}, ${POINT_PARTS}`,
     `alter table ${database}.points add projection if not exists hourly (${HOURLY_PROJECTION})`,
   ]
+}
+
+/** Lets merges make the hours of samples, where the engine can. */
+export function hoursOnMerge(facts: string): string {
+  return `alter table ${quoteIdentifier(facts)}.points modify setting ${HOURS_ON_MERGE}`
+}
+
+/**
+ * Makes the hours of samples where parts of a partition lack them; the engine does it after it has answered. Not in parts that are small enough to be
+ * one file (measured with 26.7): these are read as samples until the next merge.
+ */
+export function makeHours(facts: string, partition: string): string {
+  return `alter table ${quoteIdentifier(facts)}.points materialize projection hourly in partition id ${quoteString(partition)} settings mutations_sync = 0`
 }
 
 /** Columns every event table starts with, in order, with their types; `clients.md` names what callers expect. */
@@ -153,7 +178,7 @@ export function createEventTable(facts: string, name: string): string {
     ${columns.join(',\n    ')},
     ${quoteIdentifier(EVENT_BATCH_COLUMN)} UInt64 codec(ZSTD(1))
   ) engine = MergeTree partition by toYYYYMM(timestamp) order by (timestamp, block_number, log_index)
-  settings ${DURABLE}, ${DEDUPLICATING}
+  settings ${DURABLE}, ${DEDUPLICATING}, ${EVENT_PARTS}
   comment ${quoteString(name)}`
 }
 
