@@ -1,153 +1,208 @@
+import { gridOf } from './oracle-calendar.ts'
+import { evaluateFormulaPlainly, type OracleFormula } from './oracle-formula.ts'
+import {
+  carried,
+  evaluatePointwise,
+  evaluateWindow,
+  looksAtSamples,
+  type OracleFunction,
+  type OracleSeries,
+  type OracleType,
+  type OracleValue,
+} from './oracle-functions.ts'
 import { seriesKey, type Sample } from './samples.ts'
 
 /**
- * The rulings MQ-2, MQ-3, FN-1 to FN-4 in the slowest and plainest way: every window looks at every sample, and the
- * calendar is asked of Intl each time. Shares nothing with the code it judges.
+ * The rulings MQ-1 to MQ-7, FN and FO in the slowest and plainest way: every window looks at every sample, every pair of
+ * series is compared, and the calendar is asked of Intl each time. Shares nothing with the code it judges.
  */
-export interface OracleFunction {
-  readonly name: string
-  readonly value: number
-  readonly unit: string
-  /** Of `quantile_over_time` alone. */
-  readonly quantile?: number
+export interface OracleQuery {
+  readonly id: string
+  readonly metric: string
+  /** As on the wire: a value, or a matcher (MQ-4). */
+  readonly selector: Readonly<Record<string, string>>
+  readonly functions: readonly OracleFunction[]
+  readonly aggregate: { readonly op: string; readonly grouping: readonly string[] } | null
 }
 
-/** The value of each series (by its labels as JSON) at each grid point, null where there is none. */
-export function oracle(
-  samples: readonly Sample[],
-  call: OracleFunction | null,
-  gridSeconds: readonly number[],
+/** A formula over queries and earlier formulas. */
+export interface OracleFormulaQuery {
+  readonly id: string
+  readonly formula: OracleFormula
+  readonly functions: readonly OracleFunction[]
+}
+
+/** A request as the oracle sees it. */
+export interface OracleRequest {
+  readonly startMs: number
+  readonly endMs: number
+  readonly stepSeconds: number
+  readonly timezone: string
+  readonly queries: readonly OracleQuery[]
+  readonly formulas: readonly OracleFormulaQuery[]
+}
+
+/** The grid and the series of each query and formula, those without points left out; null for a formula that fails. */
+export interface OracleAnswer {
+  readonly gridSeconds: readonly number[]
+  readonly results: ReadonlyMap<string, readonly OracleSeries[] | null>
+  /** The largest magnitude on the way: sums of such numbers in another order differ in its last digits. */
+  readonly scale: number
+}
+
+/** Answers a request from all samples of a processor version. */
+export function oracle(samples: readonly Sample[], request: OracleRequest): OracleAnswer {
+  const { startMs, endMs, stepSeconds, timezone } = request
+  const gridSeconds = gridOf(startMs, endMs, stepSeconds, timezone)
+  const results = new Map<string, readonly OracleSeries[] | null>()
+  const scale = { largest: 1 }
+  for (const query of request.queries) {
+    results.set(query.id, evaluateQuery(samples, query, gridSeconds, timezone, scale))
+  }
+  for (const { id, formula, functions } of request.formulas) {
+    const known = new Map([...results].map(([name, series]) => [name, series ?? []]))
+    const isBroken = idsOf(formula).some((name) => results.get(name) === null)
+    results.set(id, isBroken ? null : tryFormula(formula, known, functions, gridSeconds, timezone, scale))
+  }
+  return { gridSeconds, results, scale: scale.largest }
+}
+
+interface Scale {
+  largest: number
+}
+
+function note(scale: Scale, value: number | null): void {
+  if (value !== null) scale.largest = Math.max(scale.largest, Math.abs(value))
+}
+
+function tryFormula(
+  formula: OracleFormula,
+  known: ReadonlyMap<string, readonly OracleSeries[]>,
+  functions: readonly OracleFunction[],
+  grid: readonly number[],
   zone: string,
-): Map<string, (number | null)[]> {
-  const bySeries = Map.groupBy(samples, ({ labels }) => seriesKey(labels))
-  return new Map(
-    [...bySeries].map(([key, members]) => {
-      const values = valuesOf(members)
-      return [key, gridSeconds.map((t) => evaluate(values, members[0]?.type ?? 'gauge', call, t, zone))]
-    }),
-  )
+  scale: Scale,
+): OracleSeries[] | null {
+  try {
+    const series = evaluateFormulaPlainly(formula, known, grid.length, (value) => note(scale, value))
+    return applyAll(series, functions, grid, zone, scale)
+  } catch {
+    return null
+  }
 }
 
-interface Value {
-  readonly at: number
-  readonly value: number
+function evaluateQuery(
+  samples: readonly Sample[],
+  { metric, selector, functions, aggregate }: OracleQuery,
+  grid: readonly number[],
+  zone: string,
+  scale: Scale,
+): OracleSeries[] {
+  const chosen = samples.filter(
+    (sample) =>
+      sample.metric === metric &&
+      Object.entries(selector).every(([label, text]) => isMatch(sample.labels[label] ?? '', text)),
+  )
+  const [first, ...rest] = functions
+  const sees = first && looksAtSamples(first) ? first : null
+  const series = [...Map.groupBy(chosen, ({ labels }) => seriesKey(labels)).values()].map((members) => {
+    const type: OracleType = members[0]?.type ?? 'gauge'
+    const values = valuesOf(members)
+    const labels = members[0]?.labels ?? {}
+    return {
+      labels,
+      values: grid.map((t) => (sees ? evaluateWindow(values, type, sees, t, zone) : carried(values, t))),
+    }
+  })
+  const applied = applyAll(withPoints(series), sees ? rest : functions, grid, zone, scale)
+  return aggregate ? withPoints(aggregated(applied, aggregate.op, aggregate.grouping)) : applied
 }
 
-/** Samples in order, a counter's as running totals. */
-function valuesOf(samples: readonly Sample[]): Value[] {
-  const ordered = samples.toSorted(
-    (a, b) => a.timestampMicros - b.timestampMicros || a.blockNumber - b.blockNumber || a.ordinal - b.ordinal,
-  )
+/** Samples in order, a counter's as running totals (MQ-3); what is no number is no sample (MQ-2). */
+function valuesOf(samples: readonly Sample[]): OracleValue[] {
+  const ordered = samples
+    .filter(({ value }) => Number.isFinite(value))
+    .toSorted(
+      (a, b) =>
+        a.timestampMicros - b.timestampMicros || a.blockNumber - b.blockNumber || a.ordinal - b.ordinal,
+    )
   let total = 0
   return ordered.map(({ type, timestampMicros, value }) => {
     total += value
-    return { at: timestampMicros, value: type === 'counter' ? total : value }
+    return { atMicros: timestampMicros, value: type === 'counter' ? total : value }
   })
 }
 
-function evaluate(
-  values: readonly Value[],
-  type: Sample['type'],
-  call: OracleFunction | null,
-  t: number,
+function isMatch(value: string, text: string): boolean {
+  if (text.startsWith('=~')) return new RegExp(`^(?:${text.slice(2)})$`).test(value)
+  if (text.startsWith('!~')) return !new RegExp(`^(?:${text.slice(2)})$`).test(value)
+  return text.startsWith('!=') ? value !== text.slice(2) : value === text
+}
+
+/** Each function sees the points of the one before as samples (FN-7). */
+function applyAll(
+  series: readonly OracleSeries[],
+  functions: readonly OracleFunction[],
+  grid: readonly number[],
   zone: string,
-): number | null {
-  const at = t * 1e6
-  if (!call) return values.findLast((value) => value.at <= at)?.value ?? null
-  const isLeading = call.name.startsWith('rollup_')
-  const other = shift(t, isLeading ? call.value : -call.value, call.unit, zone) * 1e6
-  const isInside = (value: Value) =>
-    isLeading ? value.at >= at && value.at < other : value.at > other && value.at <= at
-  const inside = values.filter(isInside)
-  const first = inside[0]
-  const isBefore = (value: Value) => (isLeading ? value.at < at : value.at <= other)
-  const before = values.findLast(isBefore)?.value
-  const name = call.name.replace('rollup_', '').replace('_over_time', '')
-  if (name === 'count') return first || before !== undefined ? inside.length : null
-  if (!first) return null
-  const numbers = inside.map(({ value }) => value)
-  const last = numbers.at(-1) ?? 0
-  const sum = numbers.reduce((a, b) => a + b)
-  const base = before ?? (type === 'counter' ? 0 : first.value)
-  let rise = 0
-  for (const [i, value] of numbers.entries()) {
-    const previous = numbers[i - 1] ?? base
-    if (value > previous) rise += value - previous
+  scale: Scale,
+): OracleSeries[] {
+  let applied = [...series]
+  const noteAll = () => applied.forEach(({ values }) => values.forEach((value) => note(scale, value)))
+  noteAll()
+  for (const call of functions) {
+    applied = looksAtSamples(call)
+      ? applied.map(({ labels, values }) => {
+          const points = grid.flatMap((t, i) => {
+            const value = values[i] ?? null
+            return value === null ? [] : [{ atMicros: t * 1e6, value }]
+          })
+          return { labels, values: grid.map((t) => evaluateWindow(points, 'gauge', call, t, zone)) }
+        })
+      : evaluatePointwise(applied, call, grid, zone)
+    noteAll()
   }
-  switch (name) {
-    case 'sum':
-      return sum
-    case 'avg':
-      return sum / numbers.length
-    case 'min':
-      return Math.min(...numbers)
-    case 'max':
-      return Math.max(...numbers)
-    case 'first':
-      return first.value
-    case 'last':
-      return last
-    case 'delta':
-      return last - base
-    case 'increase':
-      return rise
-    case 'stddev': {
-      const mean = sum / numbers.length
-      return Math.sqrt(numbers.reduce((total, value) => total + (value - mean) ** 2, 0) / numbers.length)
-    }
-    case 'quantile': {
-      const ascending = numbers.toSorted((a, b) => a - b)
-      const place = (call.quantile ?? 0) * (numbers.length - 1)
-      const at = (index: number) => ascending[index] ?? 0
-      return at(Math.floor(place)) + (at(Math.ceil(place)) - at(Math.floor(place))) * (place % 1)
-    }
-    case 'irate': {
-      const end = inside.at(-1)
-      const earlier = end && values.findLast((value) => value.at < end.at)
-      return end && earlier ? ((end.value - earlier.value) * 1e6) / (end.at - earlier.at) : null
-    }
-    case 'rate':
-      return rise / ((at - other) / 1e6)
-    default:
-      throw new Error(name)
-  }
+  return withPoints(applied)
 }
 
-const EXACT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
-
-/** The epoch seconds that lie a number of units from `t` on the wall clock. */
-function shift(t: number, count: number, unit: string, zone: string): number {
-  const exact = EXACT[unit]
-  if (exact) return t + count * exact
-  const wall = wallClock(t, zone)
-  const date = new Date(wall * 1000)
-  // What begins a day goes to the beginning of a day.
-  if (date.getUTCDate() !== new Date(wallClock(t - 1, zone) * 1000).getUTCDate()) date.setUTCHours(0, 0, 0)
-  if (unit === 'd') date.setUTCDate(date.getUTCDate() + count)
-  if (unit === 'w') date.setUTCDate(date.getUTCDate() + 7 * count)
-  if (unit === 'mo') {
-    const day = date.getUTCDate()
-    date.setUTCDate(1)
-    date.setUTCMonth(date.getUTCMonth() + count)
-    const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate()
-    date.setUTCDate(Math.min(day, lastDay))
-  }
-  const target = date.getTime() / 1000
-  // Clocks change by less than three hours. Quarter hours find each change of our times, seconds the rest.
-  let instant = target - (wall - t) - 3 * 3600
-  while (wallClock(instant, zone) < target) instant += 900
-  instant -= 900
-  while (wallClock(instant, zone) < target) instant += wallClock(instant + 60, zone) < target ? 60 : 1
-  return instant
+/** The values that the series of a group have at a point (MQ-5). */
+function aggregated(
+  series: readonly OracleSeries[],
+  op: string,
+  grouping: readonly string[],
+): OracleSeries[] {
+  const labelsOf = ({ labels }: OracleSeries) =>
+    Object.fromEntries(grouping.flatMap((name) => (labels[name] ? [[name, labels[name]]] : [])))
+  const groups = Map.groupBy(series, (each) => seriesKey(labelsOf(each)))
+  return Array.from(groups.values(), (members) => ({
+    labels: labelsOf(members[0] as OracleSeries),
+    values: (members[0]?.values ?? []).map((_, i) => {
+      const there = members.map(({ values }) => values[i] ?? null).filter((value) => value !== null)
+      const sum = there.reduce((a, b) => a + b, 0)
+      if (there.length === 0) return null
+      if (op === 'COUNT') return there.length
+      if (op === 'MIN') return Math.min(...there)
+      if (op === 'MAX') return Math.max(...there)
+      return op === 'SUM' ? sum : sum / there.length
+    }),
+  }))
 }
 
-const clocks = new Map<string, Intl.DateTimeFormat>()
+function withPoints(series: readonly OracleSeries[]): OracleSeries[] {
+  return series.filter(({ values }) => values.some((value) => value !== null))
+}
 
-function wallClock(t: number, zone: string): number {
-  let clock = clocks.get(zone)
-  if (!clock) {
-    clock = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
-    clocks.set(zone, clock)
+function idsOf(formula: OracleFormula): string[] {
+  switch (formula.kind) {
+    case 'number':
+      return []
+    case 'id':
+      return [formula.id]
+    case 'minus':
+      return idsOf(formula.of)
+    case 'binary':
+      return [...idsOf(formula.left), ...idsOf(formula.right)]
+    case 'call':
+      return formula.of.flatMap(idsOf)
   }
-  return Date.parse(`${clock.format(t * 1000).replace(' ', 'T')}Z`) / 1000
 }

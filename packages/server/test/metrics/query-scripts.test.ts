@@ -3,29 +3,27 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FUNCTIONS } from '../../src/metrics/functions.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
+import { ServiceError } from '../../src/platform/errors.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { ROOT } from '../house/sources.ts'
-import { parseQueryScript, SCRIPT_START } from './query-script.ts'
+import { PLAN_LIMITS, PLANS } from './plans.ts'
+import type { Evaluation } from './query-script.ts'
 import { noCache, rangeQueries } from './range-queries.ts'
 import { storeSamples, testProject } from './samples.ts'
+import {
+  expectAnswer,
+  GUIDE,
+  requestOf,
+  SCRIPT_NOW,
+  SCRIPTS,
+  type PageScript,
+  type ScriptAnswer,
+} from './scripts.ts'
 
-const PAGES = ['docs/metrics.md', 'packages/server/test/metrics/corpus.md'] as const
-const NOW = (SCRIPT_START + 60 * 86_400) * 1000
 /** Samples above this block are taken back before anything is asked. */
 const FIRST_TAKEN_BACK = 1_000_000
 
-/** The scripts of a page, each with the heading that it stands under. */
-function scriptsOf(page: string) {
-  const text = readFileSync(join(ROOT, page), 'utf8')
-  return [...text.matchAll(/```query\n([\s\S]*?)```/g)].map((match, index) => {
-    const heading = [...text.slice(0, match.index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
-    return { page, title: `${heading} (${index + 1})`, script: parseQueryScript(match[1] ?? '') }
-  })
-}
-
-const SCRIPTS = PAGES.flatMap(scriptsOf).map((each, index) => ({ ...each, suffix: `_s${index}` }))
-
-describe('the scripts of', () => {
+describe('the query scripts', () => {
   const project = testProject(1)
   let test: TestEngine
 
@@ -39,62 +37,71 @@ describe('the scripts of', () => {
         blockNumber: ordinal,
       })),
     )
-    const takenBack = samples.map((sample) => ({
-      ...sample,
-      value: -1e6,
-      ordinal: sample.ordinal + 1,
-      blockNumber: FIRST_TAKEN_BACK,
-    }))
-    await storeSamples(test.engine, project.id, [...samples, ...takenBack])
-    const { facts } = versionDatabases(project.id, 1)
-    await test.engine.command(`delete from ${facts}.points where block_number >= ${FIRST_TAKEN_BACK}`)
-  }, 60_000)
+    for (const version of new Set(samples.map((sample) => sample.version))) {
+      const own = samples.filter((sample) => sample.version === version)
+      const takenBack = own.map((sample) => ({
+        ...sample,
+        value: -1e6,
+        ordinal: sample.ordinal + 1,
+        blockNumber: FIRST_TAKEN_BACK,
+      }))
+      await storeSamples(test.engine, project.id, [...own, ...takenBack], version)
+      const { facts } = versionDatabases(project.id, version)
+      await test.engine.command(`delete from ${facts}.points where block_number >= ${FIRST_TAKEN_BACK}`)
+    }
+  }, 120_000)
   afterAll(() => test.stop())
 
+  async function ask(
+    script: PageScript,
+    evaluation: Evaluation,
+    plan: (typeof PLANS)[number],
+  ): Promise<ScriptAnswer> {
+    const query = rangeQueries(test.engine, project, SCRIPT_NOW, noCache(SCRIPT_NOW), PLAN_LIMITS[plan])
+    try {
+      const { results, warnings, stepSeconds } = await query(requestOf(evaluation, script))
+      const { error = null, series = [] } =
+        results[evaluation.resultIndex === 0 ? 0 : results.length - 1] ?? {}
+      return { error, series, warnings, stepSeconds }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      return { error: error.message, series: [], warnings: [], stepSeconds: null }
+    }
+  }
+
   it.each(SCRIPTS.map((each) => [each.page, each.title, each] as const))(
-    '%s: %s hold by hours and by samples, after a rollback',
-    async (_page, _title, { script, suffix }) => {
-      expect(script.evaluations.length).toBeGreaterThan(0)
-      for (const usesHours of [true, false]) {
-        const query = rangeQueries(test.engine, project, NOW, noCache(NOW), { usesHours })
-        for (const { line, request, series, error, warning } of script.evaluations) {
-          const queries = (request.queries ?? []).map((each) => ({
-            ...each,
-            query: `${each.query}${suffix}`,
-          }))
-          const answer = await query({ ...request, queries })
-          const result = answer.results[0]
-          const shown = (result?.series ?? []).map(({ labels, values }) => [
-            Object.entries(labels)
-              .toSorted(([a], [b]) => (a < b ? -1 : 1))
-              .map(([name, value]) => `${name}="${value}"`)
-              .join(', '),
-            values.map((value) => (value === null ? '-' : String(Number(value.toPrecision(10))))).join(' '),
-          ])
-          expect({
-            line,
-            error: result?.error ?? null,
-            series: Object.fromEntries(shown),
-            warnings: answer.warnings.join('\n'),
-          }).toEqual({
-            line,
-            error: error === null ? null : expect.stringContaining(error),
-            series,
-            warnings: warning === null ? '' : expect.stringContaining(warning),
-          })
+    'of %s: %s hold by each plan, after a rollback',
+    async (_page, _title, script) => {
+      expect(script.script.evaluations.length).toBeGreaterThan(0)
+      for (const plan of PLANS) {
+        for (const evaluation of script.script.evaluations) {
+          expectAnswer(evaluation, await ask(script, evaluation, plan), plan)
         }
       }
     },
   )
 
-  it('docs/metrics.md show every function', () => {
-    const evaluated = new Set(
-      SCRIPTS.filter(({ page }) => page === 'docs/metrics.md').flatMap(({ script }) =>
+  const functionsOf = (scripts: readonly PageScript[]) =>
+    new Set(
+      scripts.flatMap(({ script }) =>
         script.evaluations.flatMap(({ request }) =>
-          (request.queries ?? []).flatMap(({ functions }) => functions?.map(({ name }) => name ?? '') ?? []),
+          [...(request.queries ?? []), ...(request.formulas ?? [])].flatMap(
+            ({ functions }) => functions?.map(({ name }) => name ?? '') ?? [],
+          ),
         ),
       ),
     )
-    expect(Object.keys(FUNCTIONS).filter((name) => !evaluated.has(name))).toEqual([])
+
+  it('show every function to those who read the guide', () => {
+    const shown = functionsOf(SCRIPTS.filter(({ page }) => page === GUIDE))
+    expect(Object.keys(FUNCTIONS).filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  it('have one for every ruling on ranges, queries, functions and formulas', () => {
+    const rulings = readFileSync(join(ROOT, 'docs/rulings.md'), 'utf8')
+    const ids = [...rulings.matchAll(/^- ((?:TR|MQ|FN|FO)-\d+) /gm)].map(([, id]) => id)
+    const shown = SCRIPTS.map(({ title }) => title).join('\n')
+    expect(ids.length).toBeGreaterThan(25)
+    expect(ids.filter((id) => !new RegExp(`\\b${id}\\b`).test(shown))).toEqual([])
   })
 })

@@ -23,13 +23,14 @@ export function testProject(id: number): Project {
   return { id, owner: 'test', name: `p${id}`, type: 'processor', isPublic: false, activeVersion: 1 }
 }
 
-/** Creates the fact tables of version 1 of a project and inserts the samples. */
+/** Creates the fact tables of a version of a project and inserts the samples. */
 export async function storeSamples(
   engine: FactEngine,
   projectId: number,
   samples: readonly Sample[],
+  version = 1,
 ): Promise<void> {
-  const { facts } = versionDatabases(projectId, 1)
+  const { facts } = versionDatabases(projectId, version)
   await engine.command(`create database if not exists ${quoteIdentifier(facts)}`)
   for (const statement of factTables(facts)) await engine.command(statement)
   const ids = new Map<string, number>()
@@ -47,7 +48,8 @@ export async function storeSamples(
       metric: sample.metric,
       series_id: id,
       timestamp: timestampText(sample.timestampMicros),
-      value: sample.value,
+      // JSON has no NaN; the engine reads it as text.
+      value: Number.isFinite(sample.value) ? sample.value : String(sample.value),
       exact: '',
       chain: sample.labels['chain'] ?? '',
       block_number: sample.blockNumber,
