@@ -34,6 +34,7 @@ import { createUploadStore } from './database/upload-store.ts'
 import { createResultStore } from './database/result-store.ts'
 import { createSavedQueryStore } from './database/saved-query-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
+import { createWakeUp, type WakeUp } from './database/wake-up.ts'
 import { createChannels } from './delivery/manage-channels.ts'
 import { createTestChannel } from './delivery/test-channel.ts'
 import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
@@ -108,6 +109,8 @@ export interface Composition {
   readonly analytics: Analytics
   readonly cache: RunningResultCache
   readonly worker: DeliveryWorker
+  /** Between processes; null where there is only this one. */
+  readonly wakeUp: WakeUp | null
   readonly endpoint: WebhookEndpoint
   readonly chores: readonly Chore[]
 }
@@ -206,8 +209,9 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...(laneClock === null ? {} : { syncClock: laneClock.sync }),
     },
   )
-  // Without the role, this process only enqueues; the workers find it in their next sweep.
-  const wake = config.roles.includes('worker') ? worker.wake : () => undefined
+  const wakeUp = config.databaseUrl === '' ? null : createWakeUp(config.databaseUrl, log)
+  // Without the role, this process only enqueues, and the workers are others.
+  const wake = config.roles.includes('worker') ? worker.wake : () => wakeUp?.send()
   const channels = createChannels({
     store: channelStore,
     guard,
@@ -266,6 +270,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     analytics,
     cache,
     worker,
+    wakeUp,
     endpoint,
     routes: [
       queryRangeRoute({ runRangeQuery, cacheDefaults }),

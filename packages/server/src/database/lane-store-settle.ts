@@ -3,6 +3,7 @@ import { insertAttempt } from './attempt-store.ts'
 import { headOf } from '../delivery/retraction.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
+import { UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** Applies a settlement. False when the claim did not stand: then only what the receiver acknowledged is recorded. */
@@ -94,7 +95,16 @@ async function acknowledge(
             sent_at: eb.ref('excluded.sent_at'),
             head: eb.ref('excluded.head'),
           }))
-          .whereRef('webhook_sent.seq', '<', 'excluded.seq'),
+          .where((eb) =>
+            eb.or([
+              eb('webhook_sent.seq', '<', eb.ref('excluded.seq')),
+              // Announced, and not yet known to have arrived.
+              eb.and([
+                eb('webhook_sent.seq', '=', eb.ref('excluded.seq')),
+                eb('webhook_sent.hash', '=', UNKNOWN_HASH),
+              ]),
+            ]),
+          ),
       )
       .returning('event_id')
       .execute()

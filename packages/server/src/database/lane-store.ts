@@ -1,5 +1,6 @@
 import type { LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase } from './database.ts'
+import { announce } from './lane-store-announce.ts'
 import { nextBatch } from './lane-store-batch.ts'
 import { claimReady } from './lane-store-claim.ts'
 import { createSettler } from './lane-store-settler.ts'
@@ -24,6 +25,8 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
     },
 
     nextBatch: (claim, request) => nextBatch(db, claim, request),
+
+    announce: (claim, messages, nowMs) => announce(db, claim.laneId, messages, nowMs),
 
     settle: createSettler(db),
 

@@ -7,6 +7,9 @@ import { reserveSequence } from './outbox-lanes.ts'
 import { upsertMessages } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
+/** Of what a receiver may have, or may not; equal to no revision. */
+export const UNKNOWN_HASH = ''
+
 /** Notes the delivered messages of rolled-back blocks, to be retracted unless they are emitted again (DL-13). */
 export async function noteOrphans(
   tx: ControlTransaction,

@@ -2,11 +2,8 @@ import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { rewindHead } from './outbox-confirmations.ts'
 import { reserveSequence } from './outbox-lanes.ts'
-import { noteOrphans } from './outbox-retractions.ts'
+import { noteOrphans, UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
-
-/** Equal to no revision. */
-const UNKNOWN_HASH = ''
 
 /** What a rollback takes back: everything of a processor version on a chain above a block (IN-3). */
 export interface Withdrawal {

@@ -60,6 +60,7 @@ export async function deliver(
       await lanes.release(lane.claim, { cursorSeq: state.cursorSeq, servedAt: rest.clock.now() })
       return isTurnOver ? 'more' : 'idle'
     }
+    if (lane.isRetracting && !(await lanes.announce(lane.claim, batch.messages, rest.clock.now()))) continue
     if (!(await lease.covers(rest.timeoutMs + LEASE_MARGIN_MS))) return 'lost'
     const { decision, isClaimStanding } = await attempt(dependencies, lane, state, batch, lease)
     if (!isClaimStanding) return 'lost'

@@ -103,6 +103,11 @@ export interface LaneStore {
       readonly maxBytes: number
     },
   ): Promise<Batch | null>
+  /**
+   * Remembers, before a request, that the receiver may have its messages from now on; for channels that retract
+   * (DL-13). False when one of them was replaced or withdrawn meanwhile: then none is to be sent.
+   */
+  announce(claim: LaneClaim, messages: readonly QueuedMessage[], nowMs: number): Promise<boolean>
   /** False when the claim did not stand any more. */
   settle(claim: LaneClaim, settlement: Settlement): Promise<boolean>
   /** Ends every lease; only for an instance that shares the lanes with no other, when it starts. */

@@ -75,8 +75,11 @@ function startBackground(config: Config, parts: Composition, log: Logger): reado
   }
   if (config.roles.includes('worker')) {
     parts.worker.start()
+    parts.wakeUp?.listen(parts.worker.wake)
     phases.push({ name: 'stop delivering', timeoutMs: WORKER_STOP_MS, run: parts.worker.stop })
   }
+  const { wakeUp } = parts
+  if (wakeUp) phases.push({ name: 'stop waking workers', timeoutMs: 1000, run: wakeUp.stop })
   phases.push({ name: 'close connections to receivers', timeoutMs: 1000, run: parts.endpoint.close })
   return phases
 }

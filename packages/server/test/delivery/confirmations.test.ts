@@ -131,6 +131,37 @@ describe.each(controlDatabases)('confirmations and retractions on $name', ({ ope
     expect(await delivered()).toEqual(['a', null])
   })
 
+  it('retracts what the receiver may have taken though it did not acknowledge it (DL-13)', async () => {
+    await configure({ isRetracting: true })
+    await bench.enqueue(at(100, 'a'))
+    bench.endpoint.answer = () => refused(500)
+    await bench.work()
+    await bench.withdraw({ aboveBlock: 99 })
+    bench.endpoint.answer = () => ACKNOWLEDGED
+    await head(101)
+    bench.clock.advance(2000)
+    await bench.work()
+    expect(bench.endpoint.requests).toHaveLength(2)
+    expect(bench.endpoint.acknowledged).toMatchObject([{ data: null, retracted: true }])
+    expect(await bench.pending()).toEqual([])
+  })
+
+  it('makes a retraction again that was not acknowledged before the next rollback (DL-13)', async () => {
+    await configure({ isRetracting: true })
+    await bench.enqueue(at(100, 'a'))
+    await bench.work()
+    await bench.withdraw({ aboveBlock: 99 })
+    bench.endpoint.answer = () => refused(500)
+    await head(101)
+    await bench.work()
+    await bench.withdraw({ aboveBlock: 99 })
+    bench.endpoint.answer = () => ACKNOWLEDGED
+    await head(101)
+    bench.clock.advance(2000)
+    await bench.work()
+    expect(bench.endpoint.acknowledged).toMatchObject([{ data: 'a' }, { data: null, retracted: true }])
+  })
+
   it('sends no retraction to a channel that did not ask for it (DL-13)', async () => {
     await bench.configure()
     await bench.enqueue(at(100, 'a'))

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { Logger } from '../platform/logger.ts'
+
+/** Tells the workers of other processes that there is something to deliver. */
+export interface WakeUp {
+  /** Tells them, soon; what is asked for meanwhile is told by the same call. Never throws. */
+  send(): void
+  /** Calls `onWake` for every call of another process, also after the connection broke, until it is stopped. */
+  listen(onWake: () => void): void
+  stop(): Promise<void>
+}
+
+const TOPIC = 'millrace_delivery'
+/** Between two calls: each costs the database a commit. */
+const SEND_EVERY_MS = 5
+const RECONNECT_MS = 1000
+
+/**
+ * Wake-ups by PostgreSQL's NOTIFY. Not in the transaction that enqueues, whose commit it would queue up behind all
+ * others; a call that is lost costs the time to the next sweep. Behind a pooler that hands out its connections by the
+ * transaction nothing arrives, and there are only the sweeps.
+ */
+export function createWakeUp(connectionString: string, log: Logger): WakeUp {
+  const stopping = new AbortController()
+  const working: Promise<void>[] = []
+  let sender: Client | null = null
+  let isDue = false
+  let sending: Promise<void> | null = null
+
+  async function sendWhileDue(): Promise<void> {
+    while (isDue && !stopping.signal.aborted) {
+      isDue = false
+      try {
+        sender ??= await connect()
+        await sender.query(`notify ${TOPIC}`)
+      } catch (error) {
+        log.warn({ err: error }, 'delivery.wake_up_failed')
+        void sender?.end().catch(() => undefined)
+        sender = null
+      }
+      await pause(SEND_EVERY_MS)
+    }
+    sending = null
+  }
+
+  async function connect(): Promise<Client> {
+    const client = new Client({ connectionString, application_name: 'millrace', keepAlive: true })
+    // A connection that breaks between two statements must not end the process.
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+
+  async function listenUntilStopped(onWake: () => void): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const ended = Promise.withResolvers<undefined>()
+      let client: Client | null = null
+      const stop = () => ended.resolve(undefined)
+      stopping.signal.addEventListener('abort', stop)
+      try {
+        client = await connect()
+        client.on('end', stop)
+        client.on('notification', onWake)
+        await client.query(`listen ${TOPIC}`)
+        // What was enqueued while nobody listened.
+        onWake()
+        await ended.promise
+      } catch (error) {
+        log.warn({ err: error }, 'delivery.wake_up_failed')
+      }
+      stopping.signal.removeEventListener('abort', stop)
+      client?.off('end', stop)
+      await client?.end().catch(() => undefined)
+      await pause(RECONNECT_MS)
+    }
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  }
+
+  return {
+    send() {
+      isDue = true
+      sending ??= sendWhileDue()
+    },
+    listen(onWake) {
+      working.push(listenUntilStopped(onWake))
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all([sending, ...working])
+      await sender?.end().catch(() => undefined)
+    },
+  }
+}
