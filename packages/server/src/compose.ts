@@ -3,6 +3,7 @@ import { createAnalytics, type Analytics } from './analytics/analytics.ts'
 import { createCursorCodec } from './analytics/cursor.ts'
 import { createClaims } from './cache/claims.ts'
 import { createDataVersions } from './cache/data-versions.ts'
+import { createFairMemory } from './cache/fair-memory.ts'
 import { createReadViews } from './cache/read-view.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createEventSource } from './clickhouse/event-source.ts'
@@ -70,6 +71,7 @@ import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
 import { createRunInsights } from './metrics/run-insights.ts'
+import { createPointMemory } from './metrics/reuse-points.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
 import type { Clock } from './platform/clock.ts'
 import { randomId } from './platform/ids.ts'
@@ -247,7 +249,11 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     onEnqueued: wake,
     sleep: (ms) => setTimeout(ms),
   })
-  const reads = { source: createSeriesSource(facts), cache, clock }
+  const points = createPointMemory({
+    memory: createFairMemory(config.cacheMemoryBytes / 2),
+    changes: dataVersionStore,
+  })
+  const reads = { points, source: createSeriesSource(facts), cache, clock }
   const runRangeQuery = createRunRangeQuery(reads)
   const analytics = createAnalytics({
     engine: createSqlEngine(facts),

@@ -1,4 +1,5 @@
 import type { Basis } from './data-versions.ts'
+import { createFairMemory } from './fair-memory.ts'
 
 /** An answer that is ready to be given. */
 export interface CacheEntry {
@@ -24,91 +25,19 @@ export interface MemoryLevel {
   keepRendering(key: string, entry: CacheEntry, variant: string, rendering: Uint8Array): void
 }
 
-interface Held {
-  readonly entry: CacheEntry
-  bytes: number
-}
-
-/** The answers of one project in order of use. */
-interface Share {
-  readonly entries: Map<string, Held>
-  bytes: number
-}
-
-/** One answer takes at most this part of the room. */
-const LARGEST_PART = 4
-
-/**
- * When room is needed, the project that holds most gives up what it has not used for longest: so a project can drive out its own answers, and
- * those of others only as long as they hold more. Whatever the number of projects, each keeps its fair part.
- */
+/** Answers in a memory that is fair to projects. */
 export function createMemoryLevel(bytesMax: number): MemoryLevel {
-  const shares = new Map<number, Share>()
-  const owners = new Map<string, number>()
-  let bytes = 0
-
-  function find(key: string): Held | undefined {
-    const owner = owners.get(key)
-    return owner === undefined ? undefined : shares.get(owner)?.entries.get(key)
-  }
-
-  function remove(key: string): void {
-    const owner = owners.get(key)
-    const share = owner === undefined ? undefined : shares.get(owner)
-    const held = share?.entries.get(key)
-    if (owner === undefined || !share || !held) return
-    share.entries.delete(key)
-    owners.delete(key)
-    share.bytes -= held.bytes
-    bytes -= held.bytes
-    if (share.entries.size === 0) shares.delete(owner)
-  }
-
-  function shareOf(projectId: number): Share {
-    const known = shares.get(projectId) ?? { entries: new Map(), bytes: 0 }
-    shares.set(projectId, known)
-    return known
-  }
-
-  function add(share: Share, held: Held, more: number): void {
-    held.bytes += more
-    share.bytes += more
-    bytes += more
-    while (bytes > bytesMax) {
-      const largest = [...shares.values()].reduce((a, b) => (b.bytes > a.bytes ? b : a))
-      const [oldest] = largest.entries.keys()
-      if (oldest === undefined) return
-      remove(oldest)
-    }
-  }
-
+  const memory = createFairMemory<CacheEntry>(bytesMax)
   return {
-    get: (key) => {
-      const held = find(key)
-      if (!held) return undefined
-      const share = shareOf(held.entry.projectId)
-      share.entries.delete(key)
-      share.entries.set(key, held)
-      return held.entry
-    },
+    get: memory.get,
     put: (key, entry) => {
-      const known = find(key)
-      if (known && known.entry.computedAt > entry.computedAt) return
-      remove(key)
-      const size = entry.bytes + sum(entry.renderings)
-      if (size > bytesMax / LARGEST_PART) return
-      const share = shareOf(entry.projectId)
-      const held = { entry, bytes: 0 }
-      share.entries.set(key, held)
-      owners.set(key, entry.projectId)
-      add(share, held, size)
+      const known = memory.get(key)
+      if (known && known.computedAt > entry.computedAt) return
+      memory.put(key, entry.projectId, entry, entry.bytes + sum(entry.renderings))
     },
     keepRendering: (key, entry, variant, rendering) => {
-      const held = find(key)
-      if (held?.entry !== entry || entry.renderings.has(variant)) return
-      if (held.bytes + rendering.byteLength > bytesMax / LARGEST_PART) return
-      entry.renderings.set(variant, rendering)
-      add(shareOf(entry.projectId), held, rendering.byteLength)
+      if (memory.get(key) !== entry || entry.renderings.has(variant)) return
+      if (memory.grow(key, rendering.byteLength)) entry.renderings.set(variant, rendering)
     },
   }
 }

@@ -50,9 +50,18 @@ export function createReadViews({ store, versions, clock, sleep }: ReadViewsOpti
     if (careful.waitsForRollbacks && open.some(({ rollback }) => rollback !== null)) return ROLLING_BACK
     const snapshot = snapshotOf(view, open, careful.fromMicros)
     const basis = await versions.begin(question.owner, scope, computedAt, view)
-    const value = await question.compute(computedAt, { dataVersion: view.latest, snapshot, mayReuse })
+    const works: (() => void)[] = []
+    const value = await question.compute(computedAt, {
+      dataVersion: view.latest,
+      snapshot,
+      mayReuse,
+      whenUndisturbed: (work) => void works.push(work),
+    })
     if (question.readsOnce) return { value, computedAt, basis }
-    return (await disturbanceOf(question, scope, view, snapshot)) ?? { value, computedAt, basis }
+    const disturbance = await disturbanceOf(question, scope, view, snapshot)
+    if (disturbance) return disturbance
+    for (const work of works) work()
+    return { value, computedAt, basis }
   }
 
   /** What was written where nothing was left out; null when nothing was. */

@@ -32,4 +32,6 @@ export interface Reading {
   readonly snapshot: Snapshot | null
   /** May what was computed earlier stand for a part of it? */
   readonly mayReuse: boolean
+  /** Has something done as soon as it is sure that only this state was seen. */
+  whenUndisturbed(work: () => void): void
 }

@@ -21,7 +21,7 @@ export async function findSeries(
   const parameters: Record<string, string> = { metric: plan.metric }
   const conditions = plan.matchers.map((matcher, index) => matcherSql(matcher, index, parameters))
   const sql = `select series_id, type, labels, ${conditions.join(' and ') || '1'} as matches
-from series where metric = {metric:String} limit 1 by series_id`
+from series where metric = {metric:String} order by series_id limit 1 by series_id`
   try {
     return await engine.rows<SeriesRow>(sql, { ...options, parameters })
   } catch (error) {

@@ -3,18 +3,22 @@ import type { Reading } from '../cache/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
-import { applyFunctions, reduceWindows } from './apply-functions.ts'
+import { applyFunctions } from './apply-functions.ts'
 import { explainQuery, type QueryExplanation } from './explain-query.ts'
 import { hasPoints, type GridSeries } from './grid-series.ts'
 import { createPace } from './pace.ts'
 import { planQuery } from './plan-query.ts'
 import { createGaps, queryWarnings } from './query-warnings.ts'
-import type { MetricType, SeriesReading, SeriesSource } from './series-source.ts'
+import { reduceQuery, type Reduction } from './reduce-query.ts'
+import type { PointMemory } from './reuse-points.ts'
+import type { MetricType, SeriesSource } from './series-source.ts'
 import type { Grid } from './time-range.ts'
 
 export interface EvaluationDependencies {
   readonly source: SeriesSource
   readonly clock: Clock
+  /** Absent where nothing is kept. */
+  readonly points?: PointMemory
 }
 
 /** Where a query reads. */
@@ -37,36 +41,38 @@ export interface EvaluatedQuery {
 
 /** Plans, reads and evaluates one query: select series → functions in order → aggregate (MQ-1). */
 export async function evaluateQuery(
-  { source, clock }: EvaluationDependencies,
+  dependencies: EvaluationDependencies,
   query: MetricQuery,
   field: string,
-  { projectId, version, grid, signal, isExplained, reading: { snapshot } }: EvaluationScope,
+  scope: EvaluationScope,
 ): Promise<EvaluatedQuery> {
+  const { clock, points } = dependencies
+  const { grid, signal } = scope
   const startedAt = clock.monotonic()
   const plan = planQuery(query, field, grid)
   const plannedAt = clock.monotonic()
-  const reading = await source
-    .read({ projectId, version, isExplained, snapshot, ...plan.read }, signal)
-    .catch((error: unknown): SeriesReading => {
-      throw inField(error, field)
-    })
-  const readAt = clock.monotonic()
+  const reduced = points
+    ? points.reduce(dependencies, query, field, plan, scope)
+    : reduceQuery(dependencies, plan, scope)
+  const {
+    series: found,
+    report,
+    readAt,
+  } = await reduced.catch((error: unknown): Reduction => {
+    throw inField(error, field)
+  })
   const evaluated: GridSeries[] = []
   const pace = createPace(clock, signal)
   const gaps = createGaps()
   const types = new Set<MetricType>()
-  for (const cells of reading.series) {
-    const { labels, type } = cells
-    const values = reduceWindows(cells, plan.ranges, plan.reducer, plan.first?.quantile ?? null)
-    const series = { labels, values }
+  for (const series of found) {
     if (hasPoints(series)) evaluated.push(series)
-    gaps.note(values)
-    types.add(type)
+    gaps.note(series.values)
+    types.add(series.type)
     await pace.turn()
   }
   const applied = await applyFunctions(evaluated, plan.functions, grid, pace)
   const series = plan.aggregate ? (await aggregate(applied, plan.aggregate, pace)).filter(hasPoints) : applied
-  const { report } = reading
   const stagesMs = {
     plan: plannedAt - startedAt,
     execute: readAt - plannedAt,

@@ -13,6 +13,7 @@ import { cellRanges, edgesOf, windowsOf, type CellRanges, type Windows } from '.
 /** One query as data: what to read, how its windows become grid values, and what happens to those. */
 export interface QueryPlan {
   readonly read: Pick<SeriesPlan, 'metric' | 'matchers' | 'edges' | 'needs'>
+  readonly windows: Windows
   readonly ranges: CellRanges
   readonly reducer: ReducerName
   /** The function that looks at the samples themselves; null where the series is carried forward. */
@@ -32,12 +33,18 @@ export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryP
   const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
   return {
     read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
+    windows,
     ranges: cellRanges(windows, edges),
     reducer,
     first,
     functions: rest,
     aggregate: query.aggregate ? parseAggregate(query.aggregate, `${field}.aggregate`) : null,
   }
+}
+
+/** The windows of a query that can be planned, at other grid points. */
+export function planWindows(query: MetricQuery, grid: Grid): Windows {
+  return firstWindows(parseFunctions(query.functions ?? [], 'functions'), grid).windows
 }
 
 /** A first function that looks at windows or at other times sees the samples themselves; before any other the series is carried forward (MQ-2). */

@@ -86,7 +86,7 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
 
   it('reads everything, once, when nothing is written', async () => {
     expect((await compute()).value).toBe(1)
-    expect(readings).toEqual([{ dataVersion: 1, snapshot: null, mayReuse: true }])
+    expect(readings).toMatchObject([{ dataVersion: 1, snapshot: null, mayReuse: true }])
   })
 
   it.each([
@@ -101,7 +101,7 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     const batch = await begin('a', 2)
     const { basis } = await compute(() => finish(batch))
     expect(basis.dataVersion).toBe(1)
-    expect(readings).toEqual([
+    expect(readings).toMatchObject([
       {
         dataVersion: 1,
         snapshot: {

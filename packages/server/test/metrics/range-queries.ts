@@ -8,12 +8,14 @@ import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { Project } from '../../src/projects/project.ts'
 
+const FRESH = { dataVersion: 0, snapshot: null, mayReuse: false, whenUndisturbed: () => undefined }
+
 /** Computes every answer, at a fixed time. */
 export function noCache(nowMs: number): ResultCache {
   return {
     async through({ compute }) {
       return {
-        value: await compute(nowMs, { dataVersion: 0, snapshot: null, mayReuse: false }),
+        value: await compute(nowMs, FRESH),
         stats: { computedAt: nowMs, isCached: false, isRefreshing: false, computeCostMs: 0 },
         etag: null,
         rendered: (_variant, make) => make(),
