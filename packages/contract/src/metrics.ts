@@ -126,6 +126,11 @@ export const ComputeStats = Type.Object({
   dataVersion: Type.Optional(
     Type.String({ description: 'How many changes of the data it includes, decimal.' }),
   ),
+  blockHeights: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'The highest block of each chain that the data held when it was computed, decimal.',
+    }),
+  ),
   refreshFailure: Type.Optional(
     Type.Object(
       { message: Type.String(), attempts: Type.Integer(), retryAt: Type.String() },

@@ -60,6 +60,7 @@ import { queryInstantRoute } from './http/routes/query-instant.ts'
 import { queryRangeRoute } from './http/routes/query-range.ts'
 import { remoteWriteRoute } from './http/routes/remote-write.ts'
 import { rollbackRoute } from './http/routes/rollback.ts'
+import { serviceMetricsRoute } from './http/routes/service-metrics.ts'
 import { serviceStatusRoute, type StatedEngine } from './http/routes/service-status.ts'
 import { sessionRoutes } from './http/routes/session.ts'
 import { sqlExecuteRoute } from './http/routes/sql-execute.ts'
@@ -180,7 +181,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     }),
     ...(isSoleInstance
       ? {}
-      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),
+      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, repeat, log }) }),
     clock,
     sleep: (ms) => setTimeout(ms),
     log,
@@ -297,6 +298,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...projectRoutes(projects),
       projectUsageRoute(usage),
       ...versionsRoutes(projects),
+      serviceMetricsRoute(cache.counts),
       serviceStatusRoute({ engines: statedEngines(config, engines), usage, clock }),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),
@@ -331,6 +333,14 @@ function statedEngines(config: Config, { facts, pingDatabase }: Engines): readon
     { name: 'facts', product: factsProduct, ping: () => facts.ping() },
     { name: 'control', product: controlProduct, ping: pingDatabase },
   ]
+}
+
+/** A timer that keeps no process alive. */
+function repeat(work: () => void, everyMs: number): () => void {
+  const timer = setInterval(work, everyMs).unref()
+  return () => {
+    clearInterval(timer)
+  }
 }
 
 /** Some sessions of the embedded engine stay free of SQL: ingest and metrics need them, and so does the check of a statement. */

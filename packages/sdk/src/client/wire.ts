@@ -28,6 +28,8 @@ export interface ComputeStats {
   readonly expiresAt?: string
   /** How many changes of the data it includes, decimal. */
   readonly dataVersion?: string
+  /** The highest block of each chain that the data held when it was computed, decimal. */
+  readonly blockHeights?: Readonly<Record<string, string>>
   /** Why it was not renewed when that was last tried, and when it will be tried again. */
   readonly refreshFailure?: {
     readonly message: string

@@ -29,6 +29,8 @@ export interface CacheDetails {
   readonly expiresAt: number | null
   /** How many changes of the processor version's data it includes (CA-6). */
   readonly dataVersion: number | null
+  /** The highest block of each chain that the data held when it was computed. */
+  readonly heights: Readonly<Record<string, number>>
   /** Why it was not renewed when it was last tried, and when it will be tried again (epoch milliseconds). */
   readonly failure: RefreshFailure | null
 }

@@ -31,6 +31,8 @@ export interface DataView extends DataVersion {
   /** The highest number of a batch so far. */
   readonly upTo: number
   readonly open: readonly OpenWrite[]
+  /** The highest block of each chain that the data holds; of a hundred chains at most, in their order. */
+  readonly heights: Readonly<Record<string, number>>
 }
 
 /** The part of the data that an answer depends on. Times are inclusive; null stands for all names, the beginning, no end. */

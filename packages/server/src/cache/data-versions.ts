@@ -1,12 +1,14 @@
 import type { Clock } from '../platform/clock.ts'
 import type { AnswerScope } from './cache-policy.ts'
-import type { Coverage, DataOwner, DataVersion, DataVersionStore } from './data-version-store.ts'
+import type { Coverage, DataOwner, DataVersion, DataVersionStore, DataView } from './data-version-store.ts'
 
 /** What an answer was computed from; kept with it. */
 export interface Basis extends AnswerScope {
   readonly owner: DataOwner
   /** `latest` when its computation began. */
   readonly dataVersion: number
+  /** The highest block of each chain that it includes. */
+  readonly heights: Readonly<Record<string, number>>
   /**
    * What becomes of new data at the open end of its names: `wait`, the range is open too, so it waits for the refresh ttl; `matter`, the
    * range had ended before that data came; `outside`, all names were beyond the end of the range already.
@@ -17,7 +19,7 @@ export interface Basis extends AnswerScope {
 /** Tells whether answers still hold (CA-6). */
 export interface DataVersions {
   /** To be called before the first fact is read, with what was the latest then. */
-  begin(owner: DataOwner, scope: AnswerScope, nowMs: number, view: DataVersion): Promise<Basis>
+  begin(owner: DataOwner, scope: AnswerScope, nowMs: number, view: DataView): Promise<Basis>
   /** Has late data or a rollback changed what the answer covers? Cheap: it is asked at every hit. */
   isLate(basis: Basis): Promise<boolean>
   /** Would the same computation give the same answer? Judged to the day. */
@@ -73,9 +75,9 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
   }
 
   return {
-    begin: async (owner, scope, nowMs, { latest }) => {
+    begin: async (owner, scope, nowMs, { latest, heights }) => {
       const newData = await futureOf(owner, scope.coverage, nowMs)
-      return { ...scope, owner, dataVersion: latest, newData }
+      return { ...scope, owner, dataVersion: latest, heights, newData }
     },
     isLate,
     isUnchanged: async (basis) => {

@@ -4,6 +4,8 @@ export interface FlightStore {
    * Claims a key until `until`. False when another instance has it, or when it is paused after a failure and this is only for a refresh.
    */
   claim(keyHash: Uint8Array, claim: FlightClaim): Promise<boolean>
+  /** Holds on to a key that the owner still computes. */
+  renew(keyHash: Uint8Array, owner: string, until: number): Promise<void>
   /** Gives a key back. */
   release(keyHash: Uint8Array, owner: string): Promise<void>
   /** Gives a key back after a failure: nobody refreshes it until then. */

@@ -15,6 +15,7 @@ const entry = (bytes: number, computedAt = 0, projectId = 1): CacheEntry => ({
     coverage: { names: null, fromMicros: null, toMicros: null },
     signature: '',
     dataVersion: 0,
+    heights: {},
     newData: 'wait',
   },
   renderings: new Map(),

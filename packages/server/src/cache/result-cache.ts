@@ -2,6 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Cached, CacheDetails, CachePolicy, Question, ResultCache } from './cache-policy.ts'
+import { createCacheCounter, type CacheCounts } from './cache-counts.ts'
 import { SOLE_CLAIMS, type Claims } from './claims.ts'
 import type { DataVersions } from './data-versions.ts'
 import { CACHE_DECISIONS, decideCache, type CacheDecision, type FlightState } from './decide.ts'
@@ -40,6 +41,7 @@ const ELSEWHERE_MS = 500
 export interface RunningResultCache extends ResultCache {
   /** Resolves when no refresh and no write is under way; for an orderly stop. */
   settled(): Promise<void>
+  counts(): CacheCounts
 }
 
 /** A computation, or a refresh, which ends without an answer when another instance is at it. */
@@ -55,6 +57,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   const isSole = claims === SOLE_CLAIMS
   const kept = createKeptResults({ store, clock, log, limits: { ...DEFAULT_LIMITS, ...options.limits } })
   const pauses = createPauses(clock)
+  const counter = createCacheCounter()
   /** The newest work on each key. */
   const flights = new Map<string, Flight>()
   const forcedFlights = new Map<string, { running: Promise<CacheEntry>; next: Promise<CacheEntry> | null }>()
@@ -202,6 +205,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
       await claims.release(key)
       return kept.held(key) ?? entry
     } catch (error) {
+      counter.refreshFailed()
       const failure = pauses.note(key, error instanceof Error ? error.message : String(error))
       log.warn({ err: error, attempts: failure.attempts, retryAt: failure.retryAt }, 'cache.refresh_failed')
       await claims.pause(key, failure.retryAt)
@@ -236,6 +240,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   async function measure(question: Question<unknown>, mayReuse: boolean): Promise<CacheEntry> {
     const startedAt = clock.monotonic()
     const { value, computedAt, basis } = await views.compute(question, mayReuse)
+    counter.computed()
     const computeCostMs = Math.round(clock.monotonic() - startedAt)
     return {
       value,
@@ -259,11 +264,14 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   ): Cached<Value> {
     const { value, computedAt, computeCostMs, basis, etag, bytes } = entry
     const { isCached, isRefreshing } = CACHE_DECISIONS[decision]
+    counter.decided(decision)
     const details = {
       source,
       ageMs: Math.max(0, clock.now() - computedAt),
       expiresAt: bytes > 0 ? computedAt + policy.ttlSeconds * 1000 : null,
       dataVersion: basis.dataVersion,
+      // Absent in what an earlier release has stored.
+      heights: basis.heights ?? {},
       failure: isCached ? pauses.failureOf(key) : null,
     }
     return {
@@ -288,6 +296,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
 
   return {
     through,
+    counts: counter.counts,
     settled: async () => {
       while (background.size > 0) await Promise.all(background)
     },

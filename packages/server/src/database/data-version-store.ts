@@ -14,7 +14,11 @@ interface ViewRow {
   readonly kind: string | null
   readonly detail: string | null
   readonly touches: string | null
+  readonly chain: string | null
+  readonly height: number | null
 }
+
+const CHAINS_MAX = 100
 
 /** Data versions in the control database. */
 export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
@@ -31,10 +35,18 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
     view: async ({ projectId, version }) => {
       const { rows } = await sql<ViewRow>`
         select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch) as up_to,
-          b.sequence, b.kind, b.detail, b.touches
+          b.sequence, b.kind, b.detail, b.touches, null as chain, null as height
         from (select 1) as one
         left join data_version v on v.project_id = ${projectId} and v.version = ${version}
         left join ingest_batch b on b.project_id = ${projectId} and b.version = ${version} and b.state <> 'done'
+        union all
+        select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch),
+          null, null, null, null, h.chain, h.height
+        from (
+          select chain, height from data_height
+          where project_id = ${projectId} and version = ${version} order by chain limit ${CHAINS_MAX}
+        ) as h
+        join data_version v on v.project_id = ${projectId} and v.version = ${version}
       `.execute(db)
       const [first] = rows
       return {
@@ -42,6 +54,9 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
         late: first?.late ?? 0,
         lastRollback: first?.last_rollback ?? 0,
         upTo: first?.up_to ?? 0,
+        heights: Object.fromEntries(
+          rows.flatMap(({ chain, height }) => (chain === null || height === null ? [] : [[chain, height]])),
+        ),
         open: rows.flatMap(({ sequence, kind, detail, touches }) =>
           sequence === null
             ? []

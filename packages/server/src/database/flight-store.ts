@@ -25,6 +25,16 @@ export function createFlightStore(db: ControlDatabase): FlightStore {
       return claimed !== undefined
     },
 
+    renew: async (keyHash, owner, until) => {
+      await db
+        .updateTable('cache_flight')
+        .set({ until })
+        .where('key_hash', '=', keyHash)
+        .where('owner', '=', owner)
+        .where('state', '=', 'computing')
+        .execute()
+    },
+
     release: async (keyHash, owner) => {
       await db.deleteFrom('cache_flight').where('key_hash', '=', keyHash).where('owner', '=', owner).execute()
     },

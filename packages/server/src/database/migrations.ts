@@ -9,6 +9,7 @@ import { sqlExecutionsMigration } from './migrations/0030-sql-executions.ts'
 import { dataVersionsMigration } from './migrations/0040-data-versions.ts'
 import { channelOperationMigration } from './migrations/0050-channel-operation.ts'
 import { readViewsMigration } from './migrations/0060-read-views.ts'
+import { chainHeightsMigration } from './migrations/0061-chain-heights.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   dataVersionsMigration,
   channelOperationMigration,
   readViewsMigration,
+  chainHeightsMigration,
 ]

@@ -28,6 +28,7 @@ export async function raiseDataVersions(
   for (const part of parts(rows)) await writeDays(tx, part)
   if (rows.some(({ late }) => late > 0)) await noteLate(tx, owner, latest)
   await moveFrontier(tx, owner, changes, frontier)
+  await raiseHeights(tx, owner, changes)
 }
 
 /** Raises every day of a chain that may hold blocks above the given one: before and after a rollback took them away (IN-3). */
@@ -44,6 +45,14 @@ export async function raiseForRollback(
     .where('version', '=', owner.version)
     .where('chain', '=', chain)
     .where('highest_block', '>', aboveBlock)
+    .execute()
+  await tx
+    .updateTable('data_height')
+    .set({ height: aboveBlock })
+    .where('project_id', '=', owner.projectId)
+    .where('version', '=', owner.version)
+    .where('chain', '=', chain)
+    .where('height', '>', aboveBlock)
     .execute()
   await noteLate(tx, owner, latest)
 }
@@ -156,6 +165,30 @@ async function moveFrontier(
         conflict
           .columns(['project_id', 'version', 'name', 'chain'])
           .doUpdateSet((eb) => ({ newest_micros: eb.ref('excluded.newest_micros') })),
+      )
+      .execute()
+  }
+}
+
+async function raiseHeights(
+  tx: ControlTransaction,
+  { projectId, version }: DataOwner,
+  changes: readonly ChangedDay[],
+): Promise<void> {
+  const heights = new Map<string, number>()
+  for (const { chain, highestBlock } of changes) {
+    if (highestBlock > (heights.get(chain) ?? 0)) heights.set(chain, highestBlock)
+  }
+  const rows = [...heights].map(([chain, height]) => ({ project_id: projectId, version, chain, height }))
+  for (const part of parts(rows)) {
+    await tx
+      .insertInto('data_height')
+      .values([...part])
+      .onConflict((conflict) =>
+        conflict
+          .columns(['project_id', 'version', 'chain'])
+          .doUpdateSet((eb) => ({ height: eb.ref('excluded.height') }))
+          .whereRef('excluded.height', '>', 'data_height.height'),
       )
       .execute()
   }

@@ -194,6 +194,44 @@ describe.each(controlDatabases)('cached answers and changing data on $name', ({ 
     expect((await waiting)?.value).toBe(1)
   })
 
+  it('leaves a long computation to the instance that is at it, which renews its claim (CA-4)', async () => {
+    const renewals = new Set<() => void>()
+    const busy = openTestCache({
+      db: database.db,
+      clock,
+      log: silent,
+      instance: 'busy',
+      repeat: (work) => {
+        renewals.add(work)
+        return () => void renewals.delete(work)
+      },
+    })
+    const slow = Promise.withResolvers<number>()
+    const computing = busy.ask({ ...open30Days(), compute: () => slow.promise }, standard)
+    const readClaim = () => database.db.selectFrom('cache_flight').select('until').executeTakeFirst()
+    while (!(await readClaim())) await setImmediate()
+    for (let minute = 0; minute < 5; minute++) {
+      clock.advance(50_000)
+      for (const renew of renewals) renew()
+      while (((await readClaim())?.until ?? 0) < clock.now() + 60_000) await setImmediate()
+    }
+    slow.resolve(7)
+    expect((await computing).value).toBe(7)
+    await busy.settled()
+    expect([renewals.size, await readClaim()]).toEqual([0, undefined])
+  })
+
+  it('tells the highest block of each chain that an answer includes', async () => {
+    const heightsOf = async (key: string) =>
+      (await cache.ask(question(key, { from: -DAY_MS, to: 0 }), standard)).stats.details?.heights
+    const today = Math.floor(clock.now() / DAY_MS)
+    await ingest('b', -2 * DAY_MS, '2')
+    expect(await heightsOf('one')).toEqual({ '1': today - 1, '2': today - 2 })
+    await rollBack(-5 * DAY_MS)
+    expect(await heightsOf('one')).toEqual({ '1': today - 1, '2': today - 2 })
+    expect(await heightsOf('two')).toEqual({ '1': today - 5, '2': today - 2 })
+  })
+
   it('lets no other instance try at once what has failed on one (CA-4)', async () => {
     const [one, other] = ['one', 'other'].map((instance) =>
       openTestCache({ db: database.db, clock, log: silent, instance }),

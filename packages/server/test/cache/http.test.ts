@@ -102,6 +102,24 @@ describe('cached answers over HTTP', () => {
     expect(refused.headers.get('content-encoding')).toBe('gzip')
   })
 
+  it('are counted for the operator, failed refreshes too', async () => {
+    const counters = await service.get('/service/metrics')
+    expect(counters.headers.get('content-type')).toContain('text/plain; version=0.0.4')
+    const counted = (name: string) =>
+      Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(String(counters.body))?.[1] ?? 'none')
+    expect(counted('millrace_cache_answers_total{decision="serve"}')).toBeGreaterThan(0)
+    expect(counted('millrace_cache_computations_total')).toBeGreaterThan(0)
+    expect(counted('millrace_cache_refresh_failures_total')).toBe(0)
+    const key = await service.post('/keys', { owner: 'demo', name: 'reader', permissions: ['admin'] })
+    const asOwner = await service.get('/service/metrics', { 'api-key': key.body.secret })
+    expect(asOwner.status).toBe(403)
+  })
+
+  it('tell the block that they include the data up to', async () => {
+    const { body } = await ask(range('now-12d', 'now'))
+    expect(body.results[0].computeStats.blockHeights).toEqual({ '1': '1000' })
+  })
+
   it('of SQL follow the tables they read (CA-6)', async () => {
     const sql = (text: string) =>
       service.post('/analytics/demo/erc20/sql/execute', { sqlQuery: { sql: text } }).then(({ body }) => body)

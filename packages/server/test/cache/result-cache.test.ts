@@ -18,7 +18,7 @@ const AT_ONCE = {
     covered: () => Promise.resolve({ latest: 0, late: 0 }),
     frontierMicros: () => Promise.resolve(null),
     changedDays: () => Promise.resolve([]),
-    view: () => Promise.resolve({ latest: 0, late: 0, lastRollback: 0, upTo: 0, open: [] }),
+    view: () => Promise.resolve({ latest: 0, late: 0, lastRollback: 0, upTo: 0, open: [], heights: {} }),
   },
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Cached, CachePolicy, Question } from '../../src/cache/cache-policy.ts'
-import { createClaims } from '../../src/cache/claims.ts'
+import { createClaims, type Repeat } from '../../src/cache/claims.ts'
 import { createDataVersions, type DataVersions } from '../../src/cache/data-versions.ts'
 import { createReadViews } from '../../src/cache/read-view.ts'
 import {
@@ -26,6 +26,8 @@ export interface TestCacheOptions extends Pick<ResultCacheOptions, 'clock' | 'lo
   readonly db: ControlDatabase
   readonly store?: ResultCacheOptions['store']
   readonly dataVersions?: DataVersionStore
+  /** Has claims renewed; never by default. */
+  readonly repeat?: Repeat
   /** Set where several instances share the database. */
   readonly instance?: string
 }
@@ -36,6 +38,7 @@ export function openTestCache({
   log,
   instance,
   dataVersions,
+  repeat = () => () => undefined,
   ...given
 }: TestCacheOptions): TestCache {
   const dataVersionStore = dataVersions ?? createDataVersionStore(db)
@@ -47,7 +50,7 @@ export function openTestCache({
     views: createReadViews({ store: dataVersionStore, versions, clock, sleep }),
     ...(instance === undefined
       ? {}
-      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, log }) }),
+      : { claims: createClaims({ store: createFlightStore(db), owner: instance, clock, repeat, log }) }),
     clock,
     log,
     sleep,

@@ -46,6 +46,13 @@ export interface CacheTables {
     /** Never lowered, so that a rollback finds every day that it may touch. */
     highest_block: number
   }
+  /** The highest block of a chain that the data holds records of, or was rolled back to. */
+  data_height: {
+    project_id: number
+    version: number
+    chain: string
+    height: number
+  }
   /** The time of the newest record of a name and chain. */
   data_frontier: {
     project_id: number

@@ -111,15 +111,20 @@ export function statsToWire(stats: CacheStats) {
 }
 
 /** What this service says beyond the interface. */
-function detailsToWire({ source, expiresAt, dataVersion, failure }: CacheDetails) {
+function detailsToWire({ source, expiresAt, dataVersion, heights, failure }: CacheDetails) {
   return {
     source,
     ...(expiresAt === null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
     ...(dataVersion === null ? {} : { dataVersion: String(dataVersion) }),
+    ...(Object.keys(heights).length === 0 ? {} : { blockHeights: heightsToWire(heights) }),
     ...(failure === null
       ? {}
       : { refreshFailure: { ...failure, retryAt: new Date(failure.retryAt).toISOString() } }),
   }
+}
+
+function heightsToWire(heights: CacheDetails['heights']): Record<string, string> {
+  return Object.fromEntries(Object.entries(heights).map(([chain, height]) => [chain, String(height)]))
 }
 
 /** The same under the names of the interface, for `/api/v1` (WI-3). */
