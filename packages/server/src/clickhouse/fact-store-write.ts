@@ -1,3 +1,4 @@
+import { nextTurn } from '../ingest/next-turn.ts'
 import type { AttributeRow } from '../ingest/batch.ts'
 import type { NumberedBatch } from '../ingest/fact-store.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
@@ -7,8 +8,8 @@ import type { VersionSchema } from './fact-store-schema.ts'
 import { fitsOneInsert, insertParts, type InsertPart } from './insert-parts.ts'
 import { encodePoints, type PointBatch } from './point-block.ts'
 
-/** Rows rendered in one go before other requests get their turn; a few milliseconds. */
-const ROWS_PER_TURN = 2000
+/** Rows rendered in one go before other requests get their turn; about one millisecond. */
+const ROWS_PER_TURN = 500
 const INSERT_TIMEOUT_MS = 60_000
 
 /** Rows of one table, with the numbers of their batches. */
@@ -120,7 +121,7 @@ async function render<Row extends AttributeRow>(target: Rows<Row>, part: InsertP
       if (count % ROWS_PER_TURN !== 0) continue
       chunks.push(Buffer.from(text))
       text = ''
-      await new Promise(setImmediate)
+      await nextTurn()
     }
   }
   chunks.push(Buffer.from(text))

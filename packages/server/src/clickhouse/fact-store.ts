@@ -1,4 +1,4 @@
-import type { ProjectVersion } from '../ingest/batch.ts'
+import type { Batch, ProjectVersion } from '../ingest/batch.ts'
 import type { FactStore } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -20,6 +20,8 @@ const MAX_SCHEMAS = 200
 export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAULT_INGEST_LIMITS): FactStore {
   const engine = withOwnMistakes(given)
   const schemas = new Map<string, Promise<VersionSchema>>()
+  /** One batch of a version at a time makes room, so that two cannot make the same name in two ways. */
+  const preparing = new Map<string, Promise<unknown>>()
 
   function schemaOf(version: ProjectVersion): Promise<VersionSchema> {
     const key = keyOf(version)
@@ -30,6 +32,21 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
     schemas.set(key, loading)
     loading.catch(() => schemas.delete(key))
     return loading
+  }
+
+  async function prepareNow(version: ProjectVersion, batch: Batch): Promise<readonly string[]> {
+    const schema = await schemaOf(version)
+    try {
+      const warnings: string[] = []
+      for (const tables of ATTRIBUTE_TABLES) {
+        warnings.push(...(await prepareAttributes(engine, schema, tables, batch, limits)))
+      }
+      return [...warnings, ...(await prepareSeries(engine, schema, batch.series, limits))]
+    } catch (error) {
+      // It may have failed half-way: what the engine holds now is read again, and missing views are made.
+      if (!isRefusal(error)) schemas.delete(keyOf(version))
+      throw error
+    }
   }
 
   return {
@@ -43,17 +60,16 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
     prepare: async (version, batch) => {
       if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
       checkNamesApart(batch)
-      const schema = await schemaOf(version)
+      const before = preparing.get(keyOf(version))
+      const prepared = (async () => {
+        await before?.catch(() => undefined)
+        return prepareNow(version, batch)
+      })()
+      preparing.set(keyOf(version), prepared)
       try {
-        const warnings: string[] = []
-        for (const tables of ATTRIBUTE_TABLES) {
-          warnings.push(...(await prepareAttributes(engine, schema, tables, batch, limits)))
-        }
-        return [...warnings, ...(await prepareSeries(engine, schema, batch.series, limits))]
-      } catch (error) {
-        // It may have failed half-way: what the engine holds now is read again, and missing views are made.
-        if (!isRefusal(error)) schemas.delete(keyOf(version))
-        throw error
+        return await prepared
+      } finally {
+        if (preparing.get(keyOf(version)) === prepared) preparing.delete(keyOf(version))
       }
     },
 

@@ -1,29 +1,24 @@
 import type { ProjectVersion } from './batch.ts'
-import type { RollbackOrder, Unfinished } from './batch-store.ts'
+import type { Unfinished } from './batch-store.ts'
 import { commitBatches, newLease, type CommitDependencies, type WaitingBatch } from './commit-batches.ts'
 import { patiently } from './patience.ts'
 import { createRepairs } from './repairs.ts'
+import {
+  createWorkQueue,
+  LANES,
+  type Barrier,
+  type Lane,
+  type WaitingRemoval,
+  type WaitingRollback,
+  type WaitingWork,
+} from './work-queue.ts'
 
-/** A rollback that waits for its turn among the batches. */
-export interface WaitingRollback {
-  readonly kind: 'rollback'
-  readonly order: RollbackOrder
-  resolve(withdrawnExports: number): void
-  reject(error: unknown): void
-}
-
-/** The end of the version's data, which waits until what was accepted before is stored. */
-export interface WaitingRemoval {
-  readonly kind: 'removal'
-  resolve(): void
-  reject(error: unknown): void
-}
-
-type Work = WaitingBatch | WaitingRollback | WaitingRemoval
-
-/** Commits the batches and rollbacks of one processor version in order of arrival, one group at a time. */
+/**
+ * Commits the batches and rollbacks of one processor version. Batches go in order of arrival, one group at a time, but small ones past large
+ * ones, on a lane of their own, where order does not matter. A rollback waits for all before it, and all behind it wait for it.
+ */
 export interface Committer {
-  submit(work: Work): void
+  submit(work: WaitingWork): void
   /** Puts right what a dead instance has left. Resolves when it is done, before anything that is submitted later. */
   repair(unfinished: readonly Unfinished[]): Promise<void>
 }
@@ -32,28 +27,50 @@ interface CommitterOptions extends CommitDependencies {
   readonly maxGroupBytes: number
 }
 
-/** A statement of the control database stays far below its limit of bound values. */
-const MAX_GROUP_BATCHES = 500
-
 export function createCommitter(version: ProjectVersion, options: CommitterOptions): Committer {
-  const queue: Work[] = []
+  const queue = createWorkQueue(options.maxGroupBytes)
   const repairs = createRepairs(version, options.facts, options.batches)
-  let isRunning = false
+  const running = new Map<Lane, readonly WaitingBatch[]>()
+  let isAlone = false
 
-  async function work(): Promise<void> {
-    while (queue.length > 0) {
+  /** Starts what may start. */
+  function pump(): void {
+    if (isAlone) return
+    for (const lane of LANES) {
+      if (running.has(lane)) continue
       // While one group is stored the next one gathers: the busier the sender, the larger the inserts.
-      const group = takeGroup(queue, options.maxGroupBytes)
-      try {
-        await repairs.run()
-      } catch (error) {
-        for (const waiting of group) waiting.reject(error)
-        continue
-      }
-      const [first] = group
-      if (first?.kind === 'rollback') await rollBack(first)
-      else if (first?.kind === 'removal') await remove(first)
-      else await commitBatches(version, group as readonly WaitingBatch[], repairs, options)
+      const group = queue.takeGroup(lane, [...running.values()].flat())
+      if (group.length > 0) void runGroup(lane, group)
+    }
+    const next = running.size === 0 ? queue.takeBarrier() : undefined
+    if (next) void runAlone(next)
+  }
+
+  /** Every failure is told to the callers that wait for it; this does not fail. */
+  async function runGroup(lane: Lane, group: readonly WaitingBatch[]): Promise<void> {
+    running.set(lane, group)
+    try {
+      await repairs.run()
+      await commitBatches(version, group, repairs, options)
+    } catch (error) {
+      for (const waiting of group) waiting.reject(error)
+    } finally {
+      running.delete(lane)
+      pump()
+    }
+  }
+
+  async function runAlone(work: Barrier): Promise<void> {
+    isAlone = true
+    try {
+      await repairs.run()
+      if (work.kind === 'rollback') await rollBack(work)
+      else await remove(work)
+    } catch (error) {
+      work.reject(error)
+    } finally {
+      isAlone = false
+      pump()
     }
   }
 
@@ -81,39 +98,14 @@ export function createCommitter(version: ProjectVersion, options: CommitterOptio
     }
   }
 
-  async function start(): Promise<void> {
-    if (isRunning) return
-    isRunning = true
-    // Every failure is told to the callers that wait for it; work itself does not fail.
-    await work().finally(() => {
-      isRunning = false
-    })
-  }
-
   return {
     submit: (item) => {
       queue.push(item)
-      void start()
+      pump()
     },
     repair: async (unfinished) => {
       for (const each of unfinished) repairs.add(each)
       await patiently(async () => void (await repairs.run()), options)
     },
   }
-}
-
-/** The batches at the head of the queue up to the size of one insert, or one rollback or removal. */
-function takeGroup(queue: Work[], maxBytes: number): readonly Work[] {
-  let count = 0
-  let bytes = 0
-  for (const waiting of queue) {
-    if (waiting.kind !== 'batch') {
-      if (count === 0) count = 1
-      break
-    }
-    bytes += waiting.bytes
-    if (count > 0 && (bytes > maxBytes || count === MAX_GROUP_BATCHES)) break
-    count++
-  }
-  return queue.splice(0, count)
 }

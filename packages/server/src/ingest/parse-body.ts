@@ -1,3 +1,4 @@
+import { nextTurn } from './next-turn.ts'
 import { isUtf8 } from 'node:buffer'
 import { invalidArgument } from '../platform/errors.ts'
 import { hasLongNumber } from './exact-number.ts'
@@ -27,7 +28,7 @@ export interface SentBatch {
   readonly records: readonly (SentRecord | Sample)[]
 }
 
-const LINES_PER_TURN = 2000
+const LINES_PER_TURN = 500
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const LINE_FEED = 0x0a
 
@@ -68,7 +69,7 @@ async function parseLines(body: Buffer, scanner: SampleScanner): Promise<(SentRe
       const content = written.toString()
       if (content.trim() !== '') records.push({ ...parseLine(content, line), onSeries: learn })
     }
-    if (line % LINES_PER_TURN === 0) await new Promise(setImmediate)
+    if (line % LINES_PER_TURN === 0) await nextTurn()
     start = end + 1
   }
   return records
