@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Outgoing } from './contender.ts'
+import { messageFor } from './messages.ts'
+
+const TICK_MS = 10
+
+/** What an open loop came to. */
+export interface Fed {
+  /** Messages that were accepted; their numbers are unique in the run. */
+  readonly accepted: readonly number[]
+  /** Messages whose acceptance failed, e.g. because a process was killed. */
+  readonly refused: number
+}
+
+/** Enqueues messages at a rate, to channels in turn, whether or not earlier ones have been stored: as blocks do arrive. */
+export async function feed(
+  enqueue: (messages: readonly Outgoing[]) => Promise<void>,
+  {
+    perSecond,
+    seconds,
+    channels,
+    firstN,
+  }: {
+    readonly perSecond: number
+    readonly seconds: number
+    readonly channels: number
+    readonly firstN: number
+  },
+): Promise<Fed> {
+  const startedAt = performance.now()
+  const accepted: number[] = []
+  let refused = 0
+  let n = firstN
+  const under = new Set<Promise<void>>()
+  for (;;) {
+    const elapsed = performance.now() - startedAt
+    const due = firstN + Math.floor((Math.min(elapsed, seconds * 1000) / 1000) * perSecond)
+    if (due > n) {
+      const messages = Array.from({ length: due - n }, (_, index) =>
+        messageFor(((n + index) * 7919) % channels, n + index),
+      )
+      n = due
+      const storing = enqueue(messages)
+        .then(
+          () => void accepted.push(...messages.map((message) => message.n)),
+          () => void (refused += messages.length),
+        )
+        .finally(() => under.delete(storing))
+      under.add(storing)
+    }
+    if (elapsed >= seconds * 1000) break
+    await sleep(TICK_MS)
+  }
+  await Promise.all(under)
+  return { accepted, refused }
+}

@@ -1,0 +1,110 @@
+/**
+ * A receiver as a process of its own, so that what it costs is not counted as the worker's. Each channel has an address
+ * of its own (127.x.y.z), as real receivers have. Messages carry their number and the instant they were enqueued.
+ */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import process from 'node:process'
+import type { SinkOrder, SinkReport } from './sink.ts'
+
+interface Payload {
+  readonly data?: { readonly n: number; readonly at: number }
+  readonly n?: number
+  readonly at?: number
+}
+
+let behaviour = { latencyMs: 0, hanging: new Set<string>(), isDown: false }
+let seen = new Uint8Array(1024)
+let healthyFrom = 0
+let latenciesMs: number[] = []
+let distinct = 0
+let messages = 0
+let calls = 0
+let firstAt = 0
+let lastAt = 0
+let perSecond = new Map<number, number>()
+
+const server = createServer((request, response) => {
+  const parts: Buffer[] = []
+  request.on('error', () => {})
+  response.on('error', () => {})
+  request.on('data', (part: Buffer) => parts.push(part))
+  request.on('end', () => {
+    const arrivedAt = nowMs()
+    const isHanging = behaviour.hanging.has(request.url ?? '')
+    if (isHanging) return
+    if (behaviour.isDown) {
+      respond(response, 503)
+      return
+    }
+    take(Buffer.concat(parts).toString(), arrivedAt)
+    respond(response, 204)
+  })
+})
+
+function respond(response: ServerResponse, status: number): void {
+  if (behaviour.latencyMs === 0) response.writeHead(status).end()
+  else setTimeout(() => response.writeHead(status).end(), behaviour.latencyMs)
+}
+
+function take(body: string, arrivedAt: number): void {
+  const parsed = JSON.parse(body) as Payload | readonly Payload[]
+  const list = Array.isArray(parsed) ? (parsed as readonly Payload[]) : [parsed as Payload]
+  calls += 1
+  firstAt ||= arrivedAt
+  lastAt = arrivedAt
+  const second = Math.floor(arrivedAt / 1000)
+  perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+  for (const one of list) {
+    const { n, at } = one.data ?? (one as { n: number; at: number })
+    messages += 1
+    if (n >= seen.length) {
+      const larger = new Uint8Array(Math.max(seen.length * 2, n + 1))
+      larger.set(seen)
+      seen = larger
+    }
+    if (seen[n] === 0) distinct += 1
+    seen[n] = Math.min(255, (seen[n] ?? 0) + 1)
+    if (at >= healthyFrom) latenciesMs.push(arrivedAt - at)
+  }
+}
+
+/** Milliseconds of the clock that all processes of a machine share. */
+function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+process.on('message', (order: SinkOrder) => {
+  switch (order.kind) {
+    case 'behave':
+      behaviour = {
+        latencyMs: order.latencyMs,
+        hanging: new Set(order.hanging.map((channel) => `/${channel}`)),
+        isDown: order.isDown,
+      }
+      process.send?.({})
+      break
+    case 'reset':
+      seen = new Uint8Array(1024)
+      latenciesMs = []
+      distinct = messages = calls = firstAt = lastAt = 0
+      perSecond = new Map()
+      healthyFrom = order.latenciesFrom
+      process.send?.({})
+      break
+    case 'report': {
+      const report: SinkReport = {
+        distinct,
+        messages,
+        calls,
+        firstAt,
+        lastAt,
+        latenciesMs: order.withLatencies ? latenciesMs : [],
+        callsPerSecond: [...perSecond].toSorted(([a], [b]) => a - b),
+      }
+      process.send?.(report)
+    }
+  }
+})
+
+server.listen(0, '0.0.0.0', 8192, () => process.send?.({ port: (server.address() as AddressInfo).port }))
