@@ -1,7 +1,7 @@
 import type { QueryRangeAnswer } from '@millrace/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { tablesQuery, useProject } from '../api/project.ts'
 import { projectPath } from '../api/project-address.ts'
 import { request as send } from '../api/request.ts'
@@ -129,11 +129,12 @@ function Result({
 }) {
   const [hidden, setHidden] = useState(NOTHING_HIDDEN)
   const [cursor, setCursor] = useState<number | null>(null)
+  // The pointer does not wait for a hundred rows of values.
+  const legendCursor = useDeferredValue(cursor)
   const data = useMemo(() => (answer ? chartData(answer) : null), [answer])
-  const series = useMemo(
-    () =>
-      (data?.series ?? []).map((each, place) => ({ ...each, isHidden: hidden.has(place), colour: place })),
-    [data, hidden],
+  const toggle = useCallback(
+    (place: number) => setHidden((before) => new Set(before).symmetricDifference(new Set([place]))),
+    [],
   )
   const view = state.view ?? 'line'
   const faults =
@@ -167,7 +168,8 @@ function Result({
           <TimeChart
             label={`${view} chart of ${data.series.length} series, ${data.times.length} points each; the table view has the values`}
             times={data.times}
-            series={series}
+            series={data.series}
+            hidden={hidden}
             kind={view}
             timezone={state.timezone ?? LOCAL_ZONE}
             height={380}
@@ -179,12 +181,7 @@ function Result({
         )}
       </div>
       {data && data.series.length > 0 && view !== 'table' && (
-        <Legend
-          series={data.series}
-          hidden={hidden}
-          cursor={cursor}
-          onToggle={(place) => setHidden((before) => new Set(before).symmetricDifference(new Set([place])))}
-        />
+        <Legend series={data.series} hidden={hidden} cursor={legendCursor} onToggle={toggle} />
       )}
       {data && data.series.length > 0 && view === 'table' && (
         <SeriesTable data={data} timezone={state.timezone ?? LOCAL_ZONE} />

@@ -1,3 +1,4 @@
+import { memo } from 'react'
 import { measuredNumber } from '../parts/format.ts'
 import { seriesColour } from '../parts/time-chart.tsx'
 import type { ChartData } from './chart-data.ts'
@@ -29,29 +30,63 @@ export function Legend({
           </tr>
         </thead>
         <tbody>
-          {series.map(({ name, values, id }, place) => {
-            const { min, mean, max, last } = figures(values)
-            const current = cursor === null ? last : (values[cursor] ?? null)
-            return (
-              <tr key={place} className={hidden.has(place) ? 'hidden' : ''}>
-                <td>
-                  <button type="button" aria-pressed={!hidden.has(place)} onClick={() => onToggle(place)}>
-                    <span className="swatch" style={{ background: seriesColour(place) }} />
-                    <span className="soft mono">{id}</span> {name}
-                  </button>
-                </td>
-                {[min, mean, max, current].map((value, index) => (
-                  <td key={index} className="number mono">
-                    {value === null ? '–' : measuredNumber(value)}
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
+          {series.map(({ name, values, id }, place) => (
+            <tr key={place} className={hidden.has(place) ? 'hidden' : ''}>
+              <Known
+                id={id}
+                name={name}
+                place={place}
+                values={values}
+                isHidden={hidden.has(place)}
+                onToggle={onToggle}
+              />
+              <td className="number mono">
+                {valueText(cursor === null ? figures(values).last : (values[cursor] ?? null))}
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
   )
+}
+
+/** The cells of a series that do not follow the pointer. */
+const Known = memo(function Known({
+  id,
+  name,
+  place,
+  values,
+  isHidden,
+  onToggle,
+}: {
+  readonly id: string
+  readonly name: string
+  readonly place: number
+  readonly values: readonly (number | null)[]
+  readonly isHidden: boolean
+  readonly onToggle: (place: number) => void
+}) {
+  const { min, mean, max } = figures(values)
+  return (
+    <>
+      <td>
+        <button type="button" aria-pressed={!isHidden} onClick={() => onToggle(place)}>
+          <span className="swatch" style={{ background: seriesColour(place) }} />
+          <span className="soft mono">{id}</span> {name}
+        </button>
+      </td>
+      {[min, mean, max].map((value, index) => (
+        <td key={index} className="number mono">
+          {valueText(value)}
+        </td>
+      ))}
+    </>
+  )
+})
+
+function valueText(value: number | null): string {
+  return value === null ? '–' : measuredNumber(value)
 }
 
 interface Figures {

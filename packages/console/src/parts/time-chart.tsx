@@ -10,12 +10,14 @@ export type ChartKind = 'line' | 'area' | 'stacked' | 'bar'
 export interface ChartSeries {
   readonly name: string
   readonly values: readonly (number | null)[]
-  readonly isHidden?: boolean
   /** Place in the palette; the place among the series when absent. */
   readonly colour?: number
 }
 
 const PALETTE = 10
+/** Above this many lines none is brought out under the pointer: that draws all of them anew with each move. */
+const FOCUS_MAX = 24
+const NOTHING_HIDDEN: ReadonlySet<number> = new Set()
 
 /** The CSS colour of the series at a place. */
 export function seriesColour(place: number): string {
@@ -27,6 +29,7 @@ export function TimeChart({
   label,
   times,
   series,
+  hidden = NOTHING_HIDDEN,
   kind,
   timezone,
   height = 320,
@@ -37,6 +40,8 @@ export function TimeChart({
   /** Unix seconds, ascending. */
   readonly times: readonly number[]
   readonly series: readonly ChartSeries[]
+  /** Places of the series that are not drawn. */
+  readonly hidden?: ReadonlySet<number>
   readonly kind: ChartKind
   readonly timezone?: string
   readonly height?: number
@@ -48,20 +53,28 @@ export function TimeChart({
   const theme = useSyncExternalStore(onThemeChange, currentTheme)
   const handlers = useRef({ onZoom, onCursor })
   handlers.current = { onZoom, onCursor }
+  const drawn = useRef<UPlot>(null)
+  const isStacked = kind === 'stacked' || kind === 'bar'
+  // What is stacked must be added up anew; other lines are only switched on and off.
+  const stackedWithout = isStacked ? hidden : null
 
   useEffect(() => {
     const element = box.current
     if (!element || times.length === 0) return
-    const isStacked = kind === 'stacked' || kind === 'bar'
-    const shown = series.map((each, place) => ({ ...each, colour: each.colour ?? place }))
-    const drawn = isStacked ? stack(shown) : shown
+    const all = series.map((each, place) => ({ ...each, colour: each.colour ?? place }))
+    const shown = stackedWithout ? stack(all.filter((_, place) => !stackedWithout.has(place))) : all
+    const isFocusing = shown.length <= FOCUS_MAX
     const chart = new UPlot(
       {
         width: element.clientWidth,
         height,
         legend: { show: false },
-        cursor: { drag: { x: true, y: false, setScale: false }, focus: { prox: 24 }, points: { size: 7 } },
-        focus: { alpha: 0.25 },
+        cursor: {
+          drag: { x: true, y: false, setScale: false },
+          points: { size: 7, show: isFocusing },
+          ...(isFocusing ? { focus: { prox: 24 } } : {}),
+        },
+        focus: { alpha: isFocusing ? 0.25 : 1 },
         ...(timezone === undefined
           ? {}
           : { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), timezone) }),
@@ -72,7 +85,7 @@ export function TimeChart({
         ...(kind === 'bar'
           ? { scales: { x: { range: (_: UPlot, min: number, max: number) => barRange(min, max, times) } } }
           : {}),
-        series: [{}, ...drawn.map((each) => line(each, kind))],
+        series: [{}, ...shown.map((each) => line(each, kind))],
         hooks: {
           setSelect: [
             (plot) => {
@@ -88,16 +101,29 @@ export function TimeChart({
           setCursor: [(plot) => handlers.current.onCursor?.(plot.cursor.idx ?? null)],
         },
       },
-      [times as number[], ...drawn.map(({ values }) => values as (number | null)[])],
+      [times as number[], ...shown.map(({ values }) => values as (number | null)[])],
       element,
     )
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
+    drawn.current = chart
     return () => {
+      drawn.current = null
       observer.disconnect()
       chart.destroy()
     }
-  }, [times, series, kind, timezone, height, theme])
+  }, [times, series, stackedWithout, kind, timezone, height, theme])
+
+  useEffect(() => {
+    const chart = drawn.current
+    if (!chart || isStacked) return
+    chart.batch(() => {
+      for (const place of series.keys()) {
+        const show = !hidden.has(place)
+        if (chart.series[place + 1]?.show !== show) chart.setSeries(place + 1, { show })
+      }
+    })
+  }, [hidden, isStacked, times, series, kind, timezone, height, theme])
 
   return <div ref={box} className="chart" role="img" aria-label={label} style={{ minHeight: height }} />
 }
@@ -125,7 +151,6 @@ function barRange(min: number, max: number, times: readonly number[]): [number, 
 function stack(series: readonly Drawn[]): readonly Drawn[] {
   const sums: number[] = []
   return series
-    .filter(({ isHidden }) => !isHidden)
     .map((each) => ({
       ...each,
       values: each.values.map((value, index) => {
@@ -140,11 +165,11 @@ function colourOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim()
 }
 
-function line({ name, colour, isHidden = false, values }: Drawn, kind: ChartKind): UPlot.Series {
+function line({ name, colour, values }: Drawn, kind: ChartKind): UPlot.Series {
   const stroke = colourOf(`--s${(colour % PALETTE) + 1}`)
   // A point with no neighbour would not be seen as a line.
   const isSparse = values.length < 3
-  const base = { label: name, show: !isHidden, stroke, width: 1.6, points: { show: isSparse, size: 6 } }
+  const base = { label: name, stroke, width: 1.6, points: { show: isSparse, size: 6 } }
   switch (kind) {
     case 'line':
       return base

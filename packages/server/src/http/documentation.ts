@@ -9,6 +9,10 @@ export const KEY_SECURITY: readonly Record<string, string[]>[] = [
   { 'api-key-parameter': [] },
 ]
 
+/** The mark of the project, as the console has it too: the page of the API looks like a part of the same service. */
+const MARK =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="32" height="32"><rect width="32" height="32" rx="8" fill="#0f766e"/><path d="M6 13c3.4 0 3.4-3 6.7-3s3.3 3 6.6 3 3.4-3 6.7-3M6 18.5c3.4 0 3.4-3 6.7-3s3.3 3 6.6 3 3.4-3 6.7-3M6 24c3.4 0 3.4-3 6.7-3s3.3 3 6.6 3 3.4-3 6.7-3" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/></svg>'
+
 /** Serves the OpenAPI 3.1 document, generated from the schemas that validate requests, and a readable page (WI-6). */
 export async function registerDocumentation(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -37,6 +41,11 @@ export async function registerDocumentation(app: FastifyInstance): Promise<void>
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
+    logo: { type: 'image/svg+xml', content: MARK, href: '/', target: '_self' },
+    theme: {
+      title: 'API of Millrace',
+      favicon: [{ filename: 'mark.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: MARK }],
+    },
     // Without TLS in front the page's own scripts would be asked for by https on every host but loopback.
     transformStaticCSP: (policy) => policy.replace(' upgrade-insecure-requests;', ''),
   })
