@@ -65,7 +65,7 @@ async function measureChart(page: Page): Promise<void> {
     step: '60',
   })
   const openedAt = performance.now()
-  await page.goto(`${PROJECT}/metrics?${state}`)
+  await page.goto(`${PROJECT}/metrics?${state.toString()}`)
   await page.getByText(new RegExp(`${SERIES} series · \\d+ points`)).waitFor()
   say('chart: from the address to the drawn chart', `${Math.round(performance.now() - openedAt)} ms`)
   say('chart: what is drawn', await page.getByText(/series · \d+ points/).innerText())
