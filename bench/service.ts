@@ -17,8 +17,11 @@ export interface Service {
   stop(): Promise<void>
 }
 
-/** Starts the service on a temporary directory and a free port; `stop` ends it and removes the directory. */
-export async function startService(): Promise<Service> {
+/**
+ * Starts the service on a temporary directory and a free port; `stop` ends it and removes the directory. Data in a `dataDirectory` of
+ * the caller's stay.
+ */
+export async function startService(dataDirectory?: string): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const port = await freePort()
   const logFile = join(directory, 'service.log')
@@ -33,7 +36,7 @@ export async function startService(): Promise<Service> {
         ...process.env,
         MILLRACE_HOST: '127.0.0.1',
         MILLRACE_PORT: String(port),
-        MILLRACE_DATA_DIR: join(directory, 'data'),
+        MILLRACE_DATA_DIR: dataDirectory ?? join(directory, 'data'),
         MILLRACE_ADMIN_KEY: KEY,
         MILLRACE_WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
         MILLRACE_LOG_LEVEL: 'warn',

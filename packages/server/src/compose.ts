@@ -6,6 +6,7 @@ import { createDataVersions } from './cache/data-versions.ts'
 import { createFairMemory } from './cache/fair-memory.ts'
 import { createReadViews } from './cache/read-view.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
+import { createBucketSource } from './clickhouse/bucket-source.ts'
 import { createEventSource } from './clickhouse/event-source.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
@@ -30,6 +31,7 @@ import { createKeyStore } from './database/key-store.ts'
 import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { advanceHeads } from './database/outbox-confirmations.ts'
+import { createNameChangesStore } from './database/name-changes-store.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createUploadStore } from './database/upload-store.ts'
 import { createResultStore } from './database/result-store.ts'
@@ -71,6 +73,7 @@ import { uploaderRoutes } from './http/routes/uploader.ts'
 import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
+import { createRememberedSeries } from './metrics/remembered-series.ts'
 import { createRunInsights } from './metrics/run-insights.ts'
 import { createPointMemory } from './metrics/reuse-points.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
@@ -254,7 +257,16 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     memory: createFairMemory(config.cacheMemoryBytes / 2),
     changes: dataVersionStore,
   })
-  const reads = { points, source: createSeriesSource(facts), cache, clock }
+  const source = createRememberedSeries(
+    {
+      source: createSeriesSource(facts),
+      buckets: createBucketSource(facts),
+      changes: createNameChangesStore(db),
+      clock,
+    },
+    { bytesMax: config.metricsMemoryBytes },
+  )
+  const reads = { points, source, cache, clock }
   const runRangeQuery = createRunRangeQuery(reads)
   const analytics = createAnalytics({
     engine: createSqlEngine(facts),

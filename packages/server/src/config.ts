@@ -105,6 +105,13 @@ export const SETTINGS = {
     description: 'Memory for cached answers, in bytes.',
     parse: integer(0, 68_719_476_736),
   }),
+  metricsMemoryBytes: setting({
+    variable: 'MILLRACE_METRICS_MEMORY_BYTES',
+    default: '268435456',
+    description:
+      'Memory for buckets of metrics, in bytes; the project that holds most gives way first. 0 keeps none.',
+    parse: integer(0, 1_099_511_627_776),
+  }),
   sqlTimeoutSeconds: setting({
     variable: 'MILLRACE_SQL_TIMEOUT_SECONDS',
     default: '60',

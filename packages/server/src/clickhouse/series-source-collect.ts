@@ -1,8 +1,8 @@
+import { addTotals } from '../metrics/counter-totals.ts'
+import { indexIds } from '../metrics/id-index.ts'
 import type { CellStatistic, MetricType, SeriesCells } from '../metrics/series-source.ts'
 import type { SeriesRow } from './series-source-find.ts'
 
-/** Statistics whose cells hold a counter's totals, which begin with what lies before the cell. */
-export const TOTALS: readonly CellStatistic[] = ['sum', 'min', 'max', 'first', 'last', 'previous']
 /** The column of a reading of samples. */
 export const SAMPLES_COLUMNS: readonly CellStatistic[] = ['last']
 
@@ -30,7 +30,7 @@ export function createCellTable(
   cells: number,
   { needsSamples, needsTotals }: CellPurpose,
 ): CellTable {
-  const find = indexIds(found)
+  const find = indexIds(found.map(({ series_id: id }) => id))
   const before = new Float64Array(found.length).fill(Number.NaN)
   const beforeAt = new Float64Array(found.length).fill(Number.NaN)
   const counts = new Float64Array(found.length * cells)
@@ -79,50 +79,6 @@ function withoutEmpty(labels: SeriesRow['labels']): SeriesRow['labels'] {
       return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''))
   }
   return labels
-}
-
-/** A hash table of 64-bit ids in two halves, several times as fast as a map of big integers. */
-function indexIds(found: readonly SeriesRow[]): CellTable['find'] {
-  const size = 2 ** Math.ceil(Math.log2(found.length * 2 + 2))
-  const rows = new Int32Array(size).fill(-1)
-  const [highs, lows] = [new Int32Array(found.length), new Int32Array(found.length)]
-  for (const [row, { series_id }] of found.entries()) {
-    const id = BigInt.asIntN(64, BigInt(series_id))
-    highs[row] = Number(id >> 32n)
-    lows[row] = Number(BigInt.asIntN(32, id))
-    let slot = slotOf(highs[row] ?? 0, lows[row] ?? 0, size)
-    while ((rows[slot] ?? -1) >= 0) slot = (slot + 1) & (size - 1)
-    rows[slot] = row
-  }
-  return (high, low) => {
-    for (let slot = slotOf(high, low, size); ; slot = (slot + 1) & (size - 1)) {
-      const row = rows[slot] ?? -1
-      if (row < 0 || (highs[row] === high && lows[row] === low)) return row
-    }
-  }
-}
-
-function slotOf(high: number, low: number, size: number): number {
-  const mixed = Math.imul(high ^ Math.imul(low, 0x9e3779b1), 0x85ebca6b)
-  return (mixed ^ (mixed >>> 15)) & (size - 1)
-}
-
-/** Turns totals from the start of each cell into totals from the beginning; the sum is compensated (Neumaier). */
-function addTotals(series: SeriesCells): void {
-  const { count, statistics } = series
-  let [total, compensation] = [series.before ?? 0, 0]
-  for (const [cell, samples] of count.entries()) {
-    if (samples === 0) continue
-    const base = total + compensation
-    for (const statistic of TOTALS) {
-      const values = statistics[statistic]
-      if (values) values[cell] = (values[cell] ?? 0) + base * (statistic === 'sum' ? samples : 1)
-    }
-    const change = statistics.change?.[cell] ?? 0
-    const next = total + change
-    compensation += Math.abs(total) >= Math.abs(change) ? total - next + change : change - next + total
-    total = next
-  }
 }
 
 /** The same for samples, which are totals since the first cell. */

@@ -3,10 +3,10 @@ import { HOUR_MICROS, isHourEdge } from '../metrics/hour-edges.ts'
 import type { CellStatistic, MetricType } from '../metrics/series-source.ts'
 
 /** Moved up so that no time is negative, which integer division would round the wrong way; a whole number of hours. */
-const FROM_EARLIEST = `(toUnixTimestamp64Micro(timestamp) + ${-EARLIEST_MS * 1000})`
-const HOUR = `intDiv(${FROM_EARLIEST}, ${HOUR_MICROS})`
+export const FROM_EARLIEST = `(toUnixTimestamp64Micro(timestamp) + ${-EARLIEST_MS * 1000})`
+export const HOUR = `intDiv(${FROM_EARLIEST}, ${HOUR_MICROS})`
 /** 0 for samples on the full hour itself, 1 for those after it, so that windows open or closed at an hour both find their cells. */
-const AFTER = `(${FROM_EARLIEST} % ${HOUR_MICROS} > 0)`
+export const AFTER = `(${FROM_EARLIEST} % ${HOUR_MICROS} > 0)`
 
 /**
  * Time, block number and ordinal as one number, which argMin and argMax compare twice as fast as a tuple. Times before

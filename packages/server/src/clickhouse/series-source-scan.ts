@@ -200,7 +200,8 @@ function samplesOf(scan: Scan): string {
 const KEY_FIRST_MICROS = Date.UTC(1970, 0, 3) * 1000
 const KEY_LAST_MICROS = Date.UTC(2105, 0, 1) * 1000
 
-function timeBounds(from: number, to: number): string {
+/** The condition of a time in `[from, to)`, in a form that the sort key prunes by where it can. */
+export function timeBounds(from: number, to: number): string {
   return `(${bound(from, '>=')} and ${bound(to, '<')})`
 }
 

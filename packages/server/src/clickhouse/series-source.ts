@@ -1,3 +1,4 @@
+import { TOTALS } from '../metrics/counter-totals.ts'
 import { STEP_LADDER } from '../metrics/step.ts'
 import type {
   CellStatistic,
@@ -11,7 +12,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine, StatementOptions } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
 import { cellExpression } from './series-source-cell.ts'
-import { createCellTable, type CellTable, SAMPLES_COLUMNS, TOTALS } from './series-source-collect.ts'
+import { createCellTable, type CellTable, SAMPLES_COLUMNS } from './series-source-collect.ts'
 import { createReadingCount, estimateRows, type ReadingCount } from './series-source-count.ts'
 import { findSeries, type SeriesRow } from './series-source-find.ts'
 import { readRows } from './series-source-rows.ts'

@@ -41,7 +41,9 @@ export async function cachedAnswer<Value>(
   const encoding = chooseEncoding(headers['accept-encoding'])
   const compress = encoding === null ? plain : COMPRESSIONS[encoding]
   const variant = `${context.isInterfacePrefix} ${encoding} ${told(cached)}`
-  const bytes = await cached.rendered(variant, () => compress(toBytes(toWire())))
+  const bytes = await cached.rendered(variant, () =>
+    Promise.resolve(toWire()).then((answer) => compress(toBytes(answer))),
+  )
   setHeader('content-type', 'application/json; charset=utf-8')
   setHeader('vary', 'accept-encoding')
   setHeader('content-encoding', encoding ?? 'identity')

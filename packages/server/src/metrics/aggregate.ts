@@ -2,7 +2,7 @@ import { invalidArgument } from '../platform/errors.ts'
 import type { GridSeries } from './grid-series.ts'
 import { point } from './grid-series.ts'
 import type { Pace } from './pace.ts'
-import { labelKey, pickLabels } from './labels.ts'
+import { labelValue, pickLabels } from './labels.ts'
 
 /** Running aggregates of the values that series have at one grid point. */
 const OPERATIONS = {
@@ -54,7 +54,11 @@ export async function aggregate(
 ): Promise<GridSeries[]> {
   const groups = new Map<string, GridSeries[]>()
   for (const member of series) {
-    const key = labelKey(pickLabels(member.labels, grouping))
+    let key = ''
+    for (const name of grouping) {
+      const value = labelValue(member.labels, name)
+      key += `${value.length}:${value}`
+    }
     const group = groups.get(key)
     if (group) group.push(member)
     else groups.set(key, [member])

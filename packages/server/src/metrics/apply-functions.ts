@@ -22,17 +22,17 @@ export function reduceWindows(
 ): Float64Array {
   if (name === 'carried') return carryForward(series, ranges)
   const reducer: WindowReducer = WINDOW_REDUCERS[name]
-  const cells = indexCells(series)
-  return ranges.seconds.map((seconds, i) =>
-    point(
-      reducer.reduce(cells, {
-        first: ranges.first[i] ?? 0,
-        end: ranges.end[i] ?? 0,
-        seconds,
-        quantile: quantile ?? Number.NaN,
-      }),
-    ),
-  )
+  const cells = indexCells(series, ranges.longest)
+  const values = new Float64Array(ranges.seconds.length)
+  // One object for all windows, as there are many.
+  const window = { first: 0, end: 0, seconds: 0, quantile: quantile ?? Number.NaN }
+  for (let i = 0; i < values.length; i += 1) {
+    window.first = ranges.first[i] ?? 0
+    window.end = ranges.end[i] ?? 0
+    window.seconds = ranges.seconds[i] ?? 0
+    values[i] = point(reducer.reduce(cells, window))
+  }
+  return values
 }
 
 /** The last value before the end of each window; the plain case that most queries are, without an index. */

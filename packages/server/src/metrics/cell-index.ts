@@ -1,5 +1,5 @@
 import type { RangeAggregate } from './range-aggregate.ts'
-import { rangeAggregate } from './range-aggregate.ts'
+import { rangeExtreme, rangeSum } from './range-aggregate.ts'
 import { squaresOf } from './spread.ts'
 import type { CellStatistic, MetricType, SeriesCells } from './series-source.ts'
 
@@ -36,10 +36,8 @@ export interface CellIndex {
   firstFrom(cell: number): number
 }
 
-const add = (a: number, b: number) => a + b
-
-/** Indexes a series; each statistic when it is first asked for. Asking for one that was not read is a defect and throws. */
-export function indexCells(series: SeriesCells): CellIndex {
+/** Indexes a series for windows of at most `longest` cells; each statistic when it is first asked for. Asking for one that was not read is a defect and throws. */
+export function indexCells(series: SeriesCells, longest: number): CellIndex {
   const { count } = series
   const previous = new Int32Array(count.length + 1).fill(-1)
   for (let cell = 1; cell < previous.length; cell += 1) {
@@ -55,25 +53,27 @@ export function indexCells(series: SeriesCells): CellIndex {
     return values
   }
   /** The values of cells without samples are unspecified, so they are made neutral. */
-  const aggregate = (statistic: CellStatistic, combine: typeof add, neutral: number) =>
-    lazily(() =>
-      rangeAggregate(
-        read(statistic).map((value, cell) => (count[cell] ? value : neutral)),
-        combine,
-        neutral,
-      ),
-    )
+  const present = (statistic: CellStatistic, neutral: number): Float64Array => {
+    const values = read(statistic)
+    const all = new Float64Array(values.length)
+    for (let cell = 0; cell < all.length; cell += 1)
+      all[cell] = count[cell] ? (values[cell] ?? neutral) : neutral
+    return all
+  }
+  const extreme = (statistic: CellStatistic, combine: (a: number, b: number) => number, neutral: number) =>
+    lazily(() => rangeExtreme(present(statistic, neutral), combine, neutral, longest))
+  const sum = (statistic: CellStatistic) => lazily(() => rangeSum(present(statistic, 0), longest))
   const lastBefore = (cell: number) => previous[cell] ?? -1
   return {
     type: series.type,
     before: series.before,
     beforeAt: series.beforeAt,
-    count: lazily(() => rangeAggregate(count, add, 0)),
-    sum: aggregate('sum', add, 0),
-    min: aggregate('min', Math.min, Infinity),
-    max: aggregate('max', Math.max, -Infinity),
-    change: aggregate('change', add, 0),
-    rise: lazily(() => rangeAggregate(wholeRises(series, read, lastBefore), add, 0)),
+    count: lazily(() => rangeSum(count, longest)),
+    sum: sum('sum'),
+    min: extreme('min', Math.min, Infinity),
+    max: extreme('max', Math.max, -Infinity),
+    change: sum('change'),
+    rise: lazily(() => rangeSum(wholeRises(series, read, lastBefore), longest)),
     squares: lazily(() => squaresOf(count, read('sum'), read('squares'))),
     sorted: (first, end) =>
       Float64Array.from(series.samples.slice(first, end).flatMap((values) => values ?? [])).toSorted(),

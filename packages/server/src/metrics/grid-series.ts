@@ -13,5 +13,6 @@ export function point(value: number): number {
 
 /** Does the series have a point at all? */
 export function hasPoints({ values }: GridSeries): boolean {
-  return values.some((value) => !Number.isNaN(value))
+  for (let i = 0; i < values.length; i += 1) if (!Number.isNaN(values[i])) return true
+  return false
 }

@@ -1,27 +1,86 @@
-/** Combines the values of any stretch `[first, end)` of an array. */
+/** Combines the values of a stretch `[first, end)` of an array. */
 export type RangeAggregate = (first: number, end: number) => number
 
 /**
- * Sums, minima or maxima of arbitrary stretches in O(log n): a tree of partial results. Differences of running sums
- * would be quicker and lose digits where large and small values meet.
+ * Minima or maxima of stretches of at most `longest` values in constant time, as van Herk, Gil and Werman do: the array is cut into blocks of
+ * that length, so that a stretch is the end of one block and the beginning of the next. A stretch that lies within a block is walked.
  */
-export function rangeAggregate(
+export function rangeExtreme(
   values: Float64Array,
   combine: (a: number, b: number) => number,
   neutral: number,
+  longest: number,
 ): RangeAggregate {
-  const size = values.length
-  const tree = new Float64Array(2 * size)
-  tree.set(values, size)
-  for (let node = size - 1; node > 0; node -= 1) {
-    tree[node] = combine(tree[2 * node] ?? neutral, tree[2 * node + 1] ?? neutral)
+  const block = Math.max(longest, 1)
+  const fromStart = new Float64Array(values.length)
+  const toEnd = new Float64Array(values.length)
+  for (let i = 0, running = neutral; i < values.length; i += 1) {
+    running = combine(i % block === 0 ? neutral : running, values[i] ?? neutral)
+    fromStart[i] = running
+  }
+  for (let i = values.length - 1, running = neutral; i >= 0; i -= 1) {
+    running = combine((i + 1) % block === 0 ? neutral : running, values[i] ?? neutral)
+    toEnd[i] = running
   }
   return (first, end) => {
-    let result = neutral
-    for (let low = first + size, high = end + size; low < high; low >>= 1, high >>= 1) {
-      if (low & 1) result = combine(result, tree[low++] ?? neutral)
-      if (high & 1) result = combine(result, tree[--high] ?? neutral)
+    if (first >= end) return neutral
+    if (first % block === 0 && end - first <= block) return fromStart[end - 1] ?? neutral
+    if (Math.floor(first / block) + 1 === Math.floor((end - 1) / block)) {
+      return combine(toEnd[first] ?? neutral, fromStart[end - 1] ?? neutral)
     }
-    return result
+    let walked = neutral
+    for (let i = first; i < end; i += 1) walked = combine(walked, values[i] ?? neutral)
+    return walked
   }
+}
+
+/**
+ * Sums of stretches in the same way, each compensated (Neumaier): differences of running sums would lose digits where large and small values
+ * meet.
+ */
+export function rangeSum(values: Float64Array, longest: number): RangeAggregate {
+  const block = Math.max(longest, 1)
+  const [startSums, startLost] = [new Float64Array(values.length), new Float64Array(values.length)]
+  const [endSums, endLost] = [new Float64Array(values.length), new Float64Array(values.length)]
+  let [sum, lost] = [0, 0]
+  for (let i = 0; i < values.length; i += 1) {
+    if (i % block === 0) [sum, lost] = [0, 0]
+    const value = values[i] ?? 0
+    const next = sum + value
+    lost += lostIn(sum, value, next)
+    sum = next
+    startSums[i] = sum
+    startLost[i] = lost
+  }
+  for (let i = values.length - 1; i >= 0; i -= 1) {
+    if ((i + 1) % block === 0 || i === values.length - 1) [sum, lost] = [0, 0]
+    const value = values[i] ?? 0
+    const next = sum + value
+    lost += lostIn(sum, value, next)
+    sum = next
+    endSums[i] = sum
+    endLost[i] = lost
+  }
+  return (first, end) => {
+    if (first >= end) return 0
+    const last = end - 1
+    if (first % block === 0 && end - first <= block) return (startSums[last] ?? 0) + (startLost[last] ?? 0)
+    if (Math.floor(first / block) + 1 === Math.floor(last / block)) {
+      const [a, b] = [endSums[first] ?? 0, startSums[last] ?? 0]
+      return a + b + (lostIn(a, b, a + b) + (endLost[first] ?? 0) + (startLost[last] ?? 0))
+    }
+    let [walked, lostWalking] = [0, 0]
+    for (let i = first; i < end; i += 1) {
+      const value = values[i] ?? 0
+      const next = walked + value
+      lostWalking += lostIn(walked, value, next)
+      walked = next
+    }
+    return walked + lostWalking
+  }
+}
+
+/** What rounding took from `a + b`, exactly. */
+export function lostIn(a: number, b: number, sum: number): number {
+  return Math.abs(a) >= Math.abs(b) ? a - sum + b : b - sum + a
 }

@@ -44,14 +44,19 @@ export interface CellRanges {
   readonly first: Int32Array
   readonly end: Int32Array
   readonly seconds: Float64Array
+  /** The most cells that a window has. */
+  readonly longest: number
 }
 
 /** The cells of each window. */
 export function cellRanges({ fromMicros, toMicros }: Windows, edges: Float64Array): CellRanges {
+  const first = Int32Array.from(fromMicros, (from) => lowerBound(edges, from))
+  const end = Int32Array.from(toMicros, (to) => lowerBound(edges, to))
   return {
-    first: Int32Array.from(fromMicros, (from) => lowerBound(edges, from)),
-    end: Int32Array.from(toMicros, (to) => lowerBound(edges, to)),
+    first,
+    end,
     seconds: toMicros.map((to, i) => (to - (fromMicros[i] ?? to)) / 1e6),
+    longest: end.reduce((longest, last, i) => Math.max(longest, last - (first[i] ?? 0)), 0),
   }
 }
 

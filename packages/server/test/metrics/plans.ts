@@ -1,10 +1,11 @@
-import type { SeriesSourceLimits } from '../../src/clickhouse/series-source.ts'
+import type { PlanOptions } from './range-queries.ts'
 
 /** The ways from samples to an answer that a source can be held to; each must give the same. */
 export const PLAN_LIMITS = {
   'hours and samples': { usesHours: true },
   'samples alone': { usesHours: false },
-} as const satisfies Record<string, Partial<SeriesSourceLimits>>
+  'buckets in memory': { isRemembered: true },
+} as const satisfies Record<string, PlanOptions>
 
 /** The names of the ways. */
 export const PLANS = Object.keys(PLAN_LIMITS) as (keyof typeof PLAN_LIMITS)[]

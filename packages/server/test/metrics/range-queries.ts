@@ -1,10 +1,13 @@
 import type { QueryRangeRequest } from '@millrace/contract'
 import type { ResultCache } from '../../src/cache/cache-policy.ts'
+import type { NameChangesStore } from '../../src/cache/name-changes.ts'
 import { CACHE_DEFAULTS, parseCachePolicy } from '../../src/cache/parse-policy.ts'
+import { createBucketSource } from '../../src/clickhouse/bucket-source.ts'
 import { createSeriesSource, type SeriesSourceLimits } from '../../src/clickhouse/series-source.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { parseRangeQuery } from '../../src/metrics/range-query.ts'
 import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
+import { createRememberedSeries } from '../../src/metrics/remembered-series.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { Project } from '../../src/projects/project.ts'
 
@@ -24,16 +27,28 @@ export function noCache(nowMs: number): ResultCache {
   }
 }
 
+/** The way to an answer: limits of a scan, or buckets in memory. */
+export type PlanOptions = Partial<SeriesSourceLimits> & { readonly isRemembered?: boolean }
+
+/** Data that nobody adds to. */
+const UNCHANGED: NameChangesStore = {
+  latest: () => Promise.resolve(1),
+  changesOf: () => Promise.resolve({ whole: 1, days: new Map(), frontierMicros: null }),
+}
+
 /** Asks range queries of a real engine at a fixed time. */
 export function rangeQueries(
   engine: FactEngine,
   project: Project,
   nowMs: number,
   cache = noCache(nowMs),
-  limits: Partial<SeriesSourceLimits> = {},
+  { isRemembered, ...limits }: PlanOptions = {},
 ) {
   const clock = { now: () => nowMs, monotonic: () => 0 }
-  const run = createRunRangeQuery({ source: createSeriesSource(engine, limits), cache, clock })
+  const scans = createSeriesSource(engine, limits)
+  const buckets = createBucketSource(engine)
+  const remembered = () => createRememberedSeries({ source: scans, buckets, changes: UNCHANGED, clock })
+  const run = createRunRangeQuery({ source: isRemembered ? remembered() : scans, cache, clock })
   const never = new AbortController().signal
   return async (request: QueryRangeRequest, signal = never): Promise<RangeAnswer> => {
     const policy = parseCachePolicy(request.cachePolicy, CACHE_DEFAULTS)

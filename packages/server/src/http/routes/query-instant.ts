@@ -8,7 +8,7 @@ import { defineRoute, type AnyRoute } from '../route.ts'
 import { explainToWire, serverTiming } from './explain.ts'
 import {
   interfaceStatsToWire,
-  seriesToWire,
+  sampleToWire,
   statsToWire,
   type QueryRangeRouteDependencies,
 } from './query-range.ts'
@@ -53,7 +53,7 @@ function instantToWire(
     results: answer.results.map(({ id, alias, error, series }) => ({
       ...(id === null ? {} : { id }),
       ...(alias === null ? {} : { alias }),
-      ...(error === null ? { sample: series.map((each) => seriesToWire(each, timestamps)) } : { error }),
+      ...(error === null ? { sample: series.map((each) => sampleToWire(each, timestamps)) } : { error }),
       computeStats: statsToWire(stats),
     })),
     warnings: [...answer.warnings],

@@ -5,6 +5,7 @@ import type { AnswerSeries, RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
 import { cachedAnswer } from '../cached-answer.ts'
+import { renderRangeAnswer } from '../render-range-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { explainToWire, serverTiming } from './explain.ts'
 
@@ -44,10 +45,20 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
       const outcome = await runRangeQuery(project, query, policy, signal)
       const { answer, stats, cached } = outcome
       context.setHeader('server-timing', serverTiming(outcome))
-      const toWire = () => ({
-        ...answerToWire(answer, stats, isInterfacePrefix),
-        ...explainToWire(outcome, body.explain),
-      })
+      const toWire = () => {
+        context.setHeader('content-type', 'application/json; charset=utf-8')
+        // The series are written by themselves: an answer may have a hundred thousand points.
+        const frame = {
+          ...answerToWire(answer, stats, isInterfacePrefix, () => []),
+          ...explainToWire(outcome, body.explain),
+        }
+        const shown = answer.results.filter(({ error }) => error === null)
+        return renderRangeAnswer(
+          frame,
+          shown.map(({ series }) => series),
+          answer.timestampsSeconds,
+        )
+      }
       return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
@@ -58,9 +69,9 @@ export function answerToWire(
   answer: RangeAnswer,
   stats: CacheStats,
   isInterfacePrefix: boolean,
+  showSeries = seriesToWire,
 ): QueryRangeAnswer {
   const { timestampsSeconds } = answer
-  const timestamps = timestampsSeconds.map(String)
   return {
     results: answer.results.map(({ id, alias, error, series, totalSeries }) => ({
       ...(id === null ? {} : { id }),
@@ -68,7 +79,7 @@ export function answerToWire(
       ...(error === null
         ? {
             matrix: {
-              samples: series.map((each) => seriesToWire(each, timestamps)),
+              samples: showSeries(series, timestampsSeconds),
               totalSamples: series.length,
               totalSeries,
             },
@@ -88,8 +99,13 @@ export function answerToWire(
   }
 }
 
+function seriesToWire(series: readonly AnswerSeries[], timestampsSeconds: readonly number[]): MetricSample[] {
+  const timestamps = timestampsSeconds.map(String)
+  return series.map((each) => sampleToWire(each, timestamps))
+}
+
 /** A series with its points; the places where it has none are left out. */
-export function seriesToWire(series: AnswerSeries, timestamps: readonly string[]): MetricSample {
+export function sampleToWire(series: AnswerSeries, timestamps: readonly string[]): MetricSample {
   const values: { timestamp: string; value: number }[] = []
   for (const [i, timestamp] of timestamps.entries()) {
     const value = series.values[i] ?? null

@@ -1,0 +1,84 @@
+import { versionDatabases } from '../../packages/server/src/clickhouse/layout.ts'
+
+/** One metric of the data set: `series` times one sample every minute up to `END_MS`. */
+export interface BenchMetric {
+  readonly name: string
+  readonly type: 'gauge' | 'counter'
+  readonly series: number
+  readonly hours: number
+}
+
+/** The end of all data; clocks change in Los Angeles 18 days earlier. */
+export const END_MS = Date.UTC(2025, 10, 20)
+/** Series of a metric are spread over so many values of the label `group`. */
+export const GROUPS = 10
+
+/** 3 metrics × 100 series × 45 days and 1 × 10 000 series × 24 hours, one sample a minute; `scale` takes that share of the series. */
+export function benchMetrics(scale: number): readonly BenchMetric[] {
+  const share = (series: number) => Math.max(GROUPS, Math.round(series * scale))
+  return [
+    { name: 'gauge_a', type: 'gauge', series: share(100), hours: 45 * 24 },
+    { name: 'gauge_b', type: 'gauge', series: share(100), hours: 45 * 24 },
+    { name: 'counter_c', type: 'counter', series: share(100), hours: 45 * 24 },
+    { name: 'wide', type: 'gauge', series: share(10_000), hours: 24 },
+  ]
+}
+
+/** How many samples a metric has. */
+export function samplesOf({ series, hours }: BenchMetric): number {
+  return series * hours * 60
+}
+
+/** Where the service keeps the samples of the bench's project. */
+export function pointsTable(projectId: number, version: number): string {
+  return `${versionDatabases(projectId, version).facts}.points`
+}
+
+function startSeconds({ hours }: BenchMetric): number {
+  return END_MS / 1000 - hours * 3600
+}
+
+/**
+ * The samples of hours `[from, to)` since the metric's first, as rows of series, minute, second and value: each some
+ * seconds after its minute, like block times, never on it, so that windows open at either end hold the same.
+ */
+function rows(metric: BenchMetric, from: number, to: number): string {
+  const { name, type, series } = metric
+  const noise = `cityHash64('${name}', series, minute)`
+  const wave = `200 * sin(2 * pi() * (minute / 1440 + series / ${series}))`
+  const value =
+    type === 'counter' ? `toFloat64(${noise} % 1000)` : `round(1000 + ${wave} + (${noise} % 2000) / 100, 2)`
+  return `select intDiv(number, ${(to - from) * 60}) as series, ${from * 60} + number % ${(to - from) * 60} as minute,
+    ${startSeconds(metric)} + 60 * minute + 1 + ${noise} % 11 as second, ${value} as value
+  from numbers(${series * (to - from) * 60})`
+}
+
+const SERIES_ID = (name: string) => `sipHash64('${name}', series)`
+
+/** Inserts the series of a metric in the shape in which ingest stores them. */
+export function seriesInsert(facts: string, { name, type, series }: BenchMetric): string {
+  return `insert into ${facts}.series (metric, series_id, type, chain, labels)
+select '${name}', ${SERIES_ID(name)}, '${type}', '1', map('chain', '1', 'group', toString(series % ${GROUPS}), 'series', toString(series))
+from (select number as series from numbers(${series}))`
+}
+
+/** Inserts a stretch of hours as one batch, in the shape in which ingest stores samples of interval handlers. */
+export function pointsInsert(
+  facts: string,
+  metric: BenchMetric,
+  from: number,
+  to: number,
+  batch: number,
+): string {
+  return `insert into ${facts}.points (metric, series_id, timestamp, value, exact, chain, block_number, ordinal, batch)
+select '${metric.name}', ${SERIES_ID(metric.name)}, fromUnixTimestamp64Micro(toInt64(second * 1000000), 'UTC'), value, '', '1', intDiv(second, 12), series, ${batch}
+from (${rows(metric, from, to)})`
+}
+
+/** All samples as lines of the Prometheus text format, series by series, with times in `seconds` or `milliseconds`; counters as totals. */
+export function linesQuery(metric: BenchMetric, unit: 'seconds' | 'milliseconds'): string {
+  const total = metric.type === 'counter' ? 'sum(value) over (partition by series order by minute)' : 'value'
+  const time = unit === 'seconds' ? 'second' : 'second * 1000'
+  return `select concat('${metric.name}{chain="1",group="', toString(series % ${GROUPS}), '",series="', toString(series), '"} ', toString(${total}), ' ', toString(${time}))
+from (${rows(metric, 0, metric.hours)}) ${metric.type === 'counter' ? '' : 'order by series, minute'}`
+}

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import type { FactEngine } from '../../packages/server/src/clickhouse/fact-engine.ts'
+import { linesQuery, type BenchMetric } from './data-set.ts'
+import { withEngine } from './load-service.ts'
+import { ensureInstalled, startPeer, type PeerName } from './peers.ts'
+
+const LONG_MS = 1_200_000
+
+/** Loads the same samples into a peer, unless an earlier run has: the engine that made ours writes them out as text. */
+export async function loadPeer(
+  name: PeerName,
+  directory: string,
+  metrics: readonly BenchMetric[],
+  progress: (text: string) => void,
+): Promise<void> {
+  const done = join(directory, `loaded-${name}`)
+  if (existsSync(done)) return
+  ensureInstalled(name)
+  const target = join(directory, name)
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  await withEngine(directory, async (engine) => {
+    if (name === 'VictoriaMetrics') await loadVictoriaMetrics(engine, target, metrics, progress)
+    else await loadPrometheus(engine, target, metrics, progress)
+  })
+  writeFileSync(done, '')
+}
+
+async function loadVictoriaMetrics(
+  engine: FactEngine,
+  target: string,
+  metrics: readonly BenchMetric[],
+  progress: (text: string) => void,
+): Promise<void> {
+  const peer = await startPeer('VictoriaMetrics', target)
+  try {
+    for (const metric of metrics) {
+      progress(`loading VictoriaMetrics: ${metric.name}`)
+      const lines = await engine.stream(linesQuery(metric, 'milliseconds'), 'TSVRaw', { timeoutMs: LONG_MS })
+      await post(`${peer.url}/api/v1/import/prometheus`, lines)
+    }
+    await fetch(`${peer.url}/internal/force_flush`)
+    progress('merging VictoriaMetrics')
+    await fetch(`${peer.url}/internal/force_merge`)
+  } finally {
+    await peer.stop()
+  }
+}
+
+async function post(url: string, body: Readable): Promise<void> {
+  const sent = request(url, { method: 'POST' })
+  const answered = new Promise<number>((resolve, reject) => {
+    sent.once('response', (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    sent.once('error', reject)
+  })
+  await pipeline(body, sent)
+  const status = await answered
+  if (status >= 300) throw new Error(`${url} answered ${status}`)
+}
+
+async function loadPrometheus(
+  engine: FactEngine,
+  target: string,
+  metrics: readonly BenchMetric[],
+  progress: (text: string) => void,
+): Promise<void> {
+  const file = `${target}.txt`
+  for (const metric of metrics) {
+    progress(`loading Prometheus: ${metric.name}`)
+    const lines = await engine.stream(linesQuery(metric, 'seconds'), 'TSVRaw', { timeoutMs: LONG_MS })
+    await pipeline(lines, createWriteStream(file))
+    await pipeline(Readable.from(['# EOF\n']), createWriteStream(file, { flags: 'a' }))
+    // Blocks as long as they come to be with time; the default of two hours parses the file anew for each.
+    await promisify(execFile)(
+      'promtool',
+      ['tsdb', 'create-blocks-from', 'openmetrics', '--quiet', '--max-block-duration=1458h', file, target],
+      { maxBuffer: 2 ** 26 },
+    )
+    rmSync(file)
+  }
+}

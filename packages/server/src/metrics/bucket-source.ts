@@ -1,0 +1,64 @@
+import type { Labels } from './labels.ts'
+import type { CellStatistic, MetricType } from './series-source.ts'
+
+/** A series as stored. `id` is decimal digits of 64 bits. */
+export interface StoredSeries {
+  readonly id: string
+  readonly type: MetricType
+  readonly labels: Labels
+}
+
+/** One metric of one processor version. */
+export interface MetricAddress {
+  readonly projectId: number
+  readonly version: number
+  readonly metric: string
+}
+
+/** A stretch of time `[fromMicros, toMicros)`. */
+export interface Stretch {
+  readonly fromMicros: number
+  readonly toMicros: number
+}
+
+/**
+ * What to read of a metric in buckets of `bucketMicros`, counted from `EARLIEST_MS`: for each series and bucket the samples on its very
+ * first microsecond, and those after it. Statistics of a counter are of its deltas: `change` is their sum, `rise` that of the positive ones.
+ */
+export interface BucketOrder {
+  readonly address: MetricAddress
+  readonly type: MetricType
+  readonly bucketMicros: number
+  readonly statistics: readonly CellStatistic[]
+  /** They begin and end on buckets. */
+  readonly stretches: readonly Stretch[]
+}
+
+/**
+ * Takes one row: the halves of the series' id; twice the number of the bucket, and one more for the samples after its first microsecond; how
+ * many samples; their statistics from `at` on in `numbers`, while the call lasts.
+ */
+export type OnBucketRow = (
+  high: number,
+  low: number,
+  key: number,
+  count: number,
+  numbers: Float64Array,
+  at: number,
+) => void
+
+/** Where buckets come from. An edge implements it. */
+export interface BucketSource {
+  /** All series of the metric by ascending id; none where nothing was ever ingested. */
+  series(address: MetricAddress, signal: AbortSignal): Promise<readonly StoredSeries[]>
+  /** Samples that are no numbers are left out, and so are rows without samples. */
+  buckets(order: BucketOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
+  /** The value of each series just before a full hour: a gauge's last, the sum of a counter's deltas; in `numbers[at]`. */
+  valuesBefore(
+    address: MetricAddress,
+    type: MetricType,
+    beforeMicros: number,
+    onRow: OnBucketRow,
+    signal: AbortSignal,
+  ): Promise<void>
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startTestService, type TestService } from '../support/service.ts'
+
+const START = Date.UTC(2026, 4, 1)
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+const PROJECT = 'memory/project'
+
+interface Sent {
+  readonly atMs: number
+  readonly value: number
+  readonly block?: number
+  readonly pool?: string
+}
+
+/** Everything here is asked twice with the result cache off: the second time buckets may come from memory. */
+describe('buckets in memory (CA-6)', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startTestService()
+    await service.post('/projects', { owner: 'memory', name: 'project' })
+  })
+  afterAll(() => service.stop())
+
+  async function send(name: string, type: 'gauge' | 'counter', samples: readonly Sent[]): Promise<void> {
+    const lines = samples.map(({ atMs, value, block = 1, pool = 'a' }) =>
+      JSON.stringify({
+        type,
+        name,
+        value,
+        labels: { pool },
+        chain: '1',
+        blockNumber: block,
+        timestampMicros: atMs * 1000,
+      }),
+    )
+    const { status, body } = await service.post(`/ingest/${PROJECT}/batch`, lines.join('\n'), {
+      'content-type': 'application/x-ndjson',
+    })
+    expect({ status, body }).toMatchObject({ status: 200 })
+  }
+
+  async function ask(query: object, step: number, hours: number, from = START): Promise<unknown> {
+    const request = {
+      queries: [{ id: 'a', ...query }],
+      timeRange: { start: from, end: from + hours * HOUR, step },
+      cachePolicy: { noCache: true },
+      explain: true,
+    }
+    const { body } = await service.post(`/metrics/${PROJECT}/query_range`, request)
+    const [result] = body.results
+    expect(result.error).toBeUndefined()
+    return Object.fromEntries(
+      result.matrix.samples.map((each: Sample) => [
+        each.metric.labels['pool'],
+        each.values.map(({ value }) => value),
+      ]),
+    )
+  }
+
+  interface Sample {
+    readonly metric: { readonly labels: Record<string, string> }
+    readonly values: readonly { readonly value: number }[]
+  }
+
+  const sum = (name: string, value: number, unit: string) => ({
+    query: name,
+    functions: [{ name: 'rollup_sum', arguments: [{ durationValue: { value, unit } }] }],
+  })
+
+  it('follow new samples at the open end', async () => {
+    await send('open', 'gauge', [{ atMs: START + MINUTE, value: 1 }])
+    expect(await ask(sum('open', 1, 'h'), 3600, 3)).toEqual({ a: [1] })
+    await send('open', 'gauge', [{ atMs: START + 2 * MINUTE, value: 2 }])
+    expect(await ask(sum('open', 1, 'h'), 3600, 3)).toEqual({ a: [3] })
+    await send('open', 'gauge', [{ atMs: START + 2 * HOUR, value: 5 }])
+    expect(await ask(sum('open', 1, 'h'), 3600, 3)).toEqual({ a: [3, 5] })
+    expect(await ask(sum('open', 5, 'm'), 300, 3)).toEqual({ a: [3, 5] })
+    await send('open', 'gauge', [{ atMs: START + 2 * HOUR + 4 * MINUTE, value: 7 }])
+    expect(await ask(sum('open', 5, 'm'), 300, 3)).toEqual({ a: [3, 12] })
+  })
+
+  it('follow late samples, and series that are new', async () => {
+    await send('late', 'gauge', [
+      { atMs: START + HOUR, value: 1 },
+      { atMs: START + 3 * DAY, value: 2 },
+    ])
+    expect(await ask(sum('late', 1, 'd'), 86_400, 96)).toEqual({ a: [1, 2] })
+    expect(await ask(sum('late', 1, 'd'), 86_400, 96)).toEqual({ a: [1, 2] })
+    await send('late', 'gauge', [{ atMs: START + 2 * HOUR, value: 10 }])
+    expect(await ask(sum('late', 1, 'd'), 86_400, 96)).toEqual({ a: [11, 2] })
+    await send('late', 'gauge', [{ atMs: START + DAY, value: 100, pool: 'b' }])
+    expect(await ask(sum('late', 1, 'd'), 86_400, 96)).toEqual({ a: [11, 2], b: [100] })
+  })
+
+  it('follow a rollback (IN-3), values carried from before the range included', async () => {
+    const carried = { query: 'taken' }
+    await send('taken', 'counter', [
+      { atMs: START + HOUR, value: 1, block: 10 },
+      { atMs: START + 2 * HOUR, value: 2, block: 20 },
+      { atMs: START + DAY + HOUR, value: 4, block: 30 },
+    ])
+    const later = START + 2 * DAY
+    expect(await ask(carried, 3600, 1, later)).toEqual({ a: [7, 7] })
+    expect(await ask(carried, 3600, 4)).toEqual({ a: [1, 3, 3, 3] })
+    await service.post(`/ingest/${PROJECT}/rollback`, { chain: '1', blockNumber: 15 })
+    expect(await ask(carried, 3600, 1, later)).toEqual({ a: [1, 1] })
+    expect(await ask(carried, 3600, 4)).toEqual({ a: [1, 1, 1, 1] })
+    await send('taken', 'counter', [{ atMs: START + 2 * HOUR, value: 8, block: 20 }])
+    expect(await ask(carried, 3600, 4)).toEqual({ a: [1, 9, 9, 9] })
+    expect(await ask(carried, 60, 1, START + 2 * HOUR - 30 * MINUTE)).toEqual({
+      a: [...Array.from({ length: 30 }, () => 1), ...Array.from({ length: 31 }, () => 9)],
+    })
+  })
+})
