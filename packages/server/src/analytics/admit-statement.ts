@@ -1,6 +1,6 @@
 import { invalidArgument } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
-import { checkSyntaxTree } from './check-syntax-tree.ts'
+import { checkApplied, checkSyntaxTree } from './check-syntax-tree.ts'
 import type { SqlEngine, SqlParameters } from './sql-engine.ts'
 import { CATALOGUE_SCOPE, scopeOfStatement, type StatementScope } from './statement-scope.ts'
 import { readSyntaxTree, type SyntaxNode } from './syntax-tree.ts'
@@ -12,14 +12,22 @@ export interface AdmittedStatement {
   readonly canonical: string
   /** A query runs wrapped, so that its text cannot become anything else; the others run in their canonical form. */
   readonly isWrapped: boolean
-  /** Its rows speak of the engine's insides. */
   readonly isExplain: boolean
+  /** It asks for the columns of a query, which is `sql`, instead of its rows. */
+  readonly isDescribe: boolean
+  /** Its rows may speak of the engine's insides. */
+  readonly isCleaned: boolean
+  /** The engine's strictest mode refuses it though it only reads. */
+  readonly isLenient: boolean
+  /** Functions that it defines itself. */
+  readonly lambdaNames: readonly string[]
   /** What its answer depends on (CA-6). */
   readonly scope: StatementScope
 }
 
 const CHARACTERS_MAX = 200_000
-const CATALOGUE_STATEMENT = /^(show|describe|desc|exists)\b(?!\s*\()/i
+const DESCRIBE_QUERY = /^\s*(describe|desc)(\s+table)?\s*(?=\()/i
+const CATALOGUE_STATEMENT = /^(show|describe|desc|exists)\b(?!\s*\()(?!\s+table\s*\()/i
 
 /** The statements about tables that are allowed, as the engine itself writes them. */
 const CATALOGUE_FORMS = [
@@ -44,11 +52,22 @@ export async function admitStatement(
     throw invalidArgument(`sqlQuery.sql has ${sql.length} characters; at most ${CHARACTERS_MAX} are allowed`)
   }
   if (CATALOGUE_STATEMENT.test(sql.trimStart())) return admitCatalogueStatement(engine, sql)
-  const { tree, canonical } = await engine.parseWrapped(sql, parameters)
+  const isDescribe = DESCRIBE_QUERY.test(sql)
+  // Blanks in its place keep the positions of errors.
+  const query = isDescribe ? sql.replace(DESCRIBE_QUERY, (word) => ' '.repeat(word.length)) : sql
+  const { tree, canonical } = await engine.parseWrapped(query, parameters)
   checkNames(canonical)
   const root = readTree(tree)
   const checked = checkSyntaxTree(root, functions)
-  return { sql, canonical, isWrapped: true, ...checked, scope: scopeOfStatement(root) }
+  checkApplied(canonical, functions)
+  return {
+    sql: query,
+    canonical: isDescribe ? `DESCRIBE ${canonical}` : canonical,
+    isWrapped: true,
+    isDescribe,
+    ...checked,
+    scope: scopeOfStatement(root),
+  }
 }
 
 async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<AdmittedStatement> {
@@ -58,7 +77,17 @@ async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<
       'sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed',
     )
   }
-  return { sql: canonical, canonical, isWrapped: false, isExplain: false, scope: CATALOGUE_SCOPE }
+  return {
+    sql: canonical,
+    canonical,
+    isWrapped: false,
+    isExplain: false,
+    isDescribe: false,
+    isCleaned: false,
+    isLenient: false,
+    lambdaNames: [],
+    scope: CATALOGUE_SCOPE,
+  }
 }
 
 function readTree(lines: readonly string[]): SyntaxNode {

@@ -1,3 +1,4 @@
+import { nearestNames } from './nearest-names.ts'
 import type { EngineFunction, SqlEngine } from './sql-engine.ts'
 
 /**
@@ -51,6 +52,8 @@ const ALSO_ALLOWED = [
   'caseWithoutExpr',
   'caseWithoutExpression',
   'countDigits',
+  // Its answer is cleaned of the engine's own names.
+  'currentDatabase',
   'current_date',
   'defaultValueOfArgumentType',
   'defaultValueOfTypeName',
@@ -124,6 +127,10 @@ const TABLE_FUNCTIONS = new Set([
 export interface AllowedFunctions {
   allows(name: string): boolean
   allowsTable(name: string): boolean
+  /** Does the engine know a function of this name, allowed or not? */
+  isKnown(name: string): boolean
+  /** Allowed functions with names much like this one, the most alike first. */
+  nearest(name: string): readonly string[]
 }
 
 /** Decides over the functions that the engine knows. */
@@ -151,7 +158,16 @@ function createAllowedFunctions(known: readonly EngineFunction[]): AllowedFuncti
     return false
   }
 
-  return { allows, allowsTable: (name) => TABLE_FUNCTIONS.has(name.toLowerCase()) }
+  return {
+    allows,
+    allowsTable: (name) => TABLE_FUNCTIONS.has(name.toLowerCase()),
+    isKnown: (name) => byName.has(name.toLowerCase()) || also.has(name.toLowerCase()) || isCombined(name),
+    nearest: (name) =>
+      nearestNames(
+        name,
+        known.map((each) => each.name).filter((each) => allows(each)),
+      ),
+  }
 }
 
 /** Asks the engine for its functions once; a failure is not kept. */

@@ -27,7 +27,8 @@ export function createCheckResolved(
     if (!statement.isWrapped || statement.isExplain) return
     const key = JSON.stringify([scope.projectId, scope.version, statement.canonical, parameters])
     if (good.get(key)) return
-    const { tables, tableFunctions, database } = await engine.resolve(statement.sql, run)
+    const resolved = await engine.resolve(statement.sql, run)
+    const { tables, tableFunctions, database } = resolved
     const foreign = tables.find((table) => !table.startsWith(`${database}.`) && !OWN.test(table))
     if (foreign !== undefined)
       throw invalidArgument('sqlQuery.sql: it reads a table that is not the project’s')
@@ -35,6 +36,12 @@ export function createCheckResolved(
     const refused = tableFunctions.find((name) => !allowed.allowsTable(name))
     if (refused !== undefined) {
       throw invalidArgument(`sqlQuery.sql: the table function ${refused} is not allowed`)
+    }
+    const unresolved = statement.lambdaNames.find((name) => resolved.functions.has(name))
+    if (unresolved !== undefined) {
+      throw invalidArgument(
+        `sqlQuery.sql: the function ${unresolved} is not allowed outside of the query that defines it`,
+      )
     }
     good.put(key, true, key.length)
   }

@@ -7,6 +7,8 @@ const KINDS = new Set([
   'ArrayJoin',
   'Asterisk',
   'ColumnsExceptTransformer',
+  // Names its function only in the canonical text (`checkApplied`).
+  'ColumnsApplyTransformer',
   'ColumnsListMatcher',
   'ColumnsRegexpMatcher',
   'ColumnsReplaceTransformer',
@@ -32,6 +34,31 @@ const KINDS = new Set([
   'WithElement',
 ])
 
+/** What else was learned of an allowed statement. */
+interface CheckedTree {
+  /** It explains instead of answering. */
+  readonly isExplain: boolean
+  /** Its rows may name the engine's databases. */
+  readonly isCleaned: boolean
+  /** The engine's strictest mode refuses it though it only reads. */
+  readonly isLenient: boolean
+  /** Functions that it defines itself; the engine must have resolved all calls of them. */
+  readonly lambdaNames: readonly string[]
+}
+
+/** `currentDatabase` and its aliases. */
+const NAMING = ['currentdatabase', 'current_database', 'database', 'schema']
+/** Table functions that the engine does not take for reading. */
+const LENIENT = ['zeros', 'zeros_mt']
+
+interface OwnNames {
+  readonly tables: ReadonlySet<string>
+  readonly lambdas: ReadonlySet<string>
+}
+
+/** Texts, and names in quotes. */
+const QUOTED = /'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|"(?:\\.|[^"\\])*"/g
+
 /** The path from the root to the caller's statement, with the number of children each node must have. */
 const WRAPPER = [
   ['SelectWithUnionQuery', 1],
@@ -51,19 +78,57 @@ const FOREIGN_DATABASE =
 /**
  * Allows a statement whose every node is known to be harmless, and nothing else (SQ-2): tables by their bare name,
  * which the engine looks up among the statement's own names and the project's views; functions that only compute.
- * Returns whether the statement explains instead of answering.
  */
-export function checkSyntaxTree(
-  root: SyntaxNode,
-  functions: AllowedFunctions,
-): { readonly isExplain: boolean } {
+export function checkSyntaxTree(root: SyntaxNode, functions: AllowedFunctions): CheckedTree {
   checkWrapper(root)
-  let isExplain = false
+  const names = readNames(root, functions)
+  const calls = new Set<string>()
   for (const node of nodesOf(root)) {
-    checkNode(node, functions)
-    isExplain ||= node.kind === 'Function' && node.text.toLowerCase() === 'viewexplain'
+    checkNode(node, functions, names)
+    if (node.kind === 'Function') calls.add(node.text.toLowerCase())
   }
-  return { isExplain }
+  return {
+    isExplain: calls.has('viewexplain'),
+    isCleaned: calls.has('viewexplain') || NAMING.some((name) => calls.has(name)),
+    isLenient: calls.has('viewexplain') || LENIENT.some((name) => calls.has(name)),
+    lambdaNames: [...names.lambdas],
+  }
+}
+
+/**
+ * Checks the functions of `APPLY`, which the tree does not show. In the canonical text the word is always written like this and a name in quotes
+ * keeps them, so every such word outside of texts must be followed by the bare name of an allowed function.
+ */
+export function checkApplied(canonical: string, functions: AllowedFunctions): void {
+  const bare = canonical.replaceAll(QUOTED, (token) => (token.startsWith("'") ? "''" : '``'))
+  for (const { index } of bare.matchAll(/\bAPPLY\b/g)) {
+    const [, name, next] = /^APPLY (\w+)\s*(->)?/.exec(bare.slice(index)) ?? []
+    if (name === undefined || next !== undefined) {
+      throw refusal('APPLY takes the name of a function; for anything else name the columns')
+    }
+    if (!functions.allows(name)) throw refusedFunction(name, functions)
+  }
+}
+
+/** The statement's own names: they decide what a dot and an unknown function mean. */
+function readNames(root: SyntaxNode, functions: AllowedFunctions): OwnNames {
+  const tables = new Set<string>()
+  const lambdas = new Set<string>()
+  for (const { kind, text, alias } of nodesOf(root)) {
+    if (kind === 'TableIdentifier') tables.add(alias ?? text)
+    else if (alias !== null && (kind === 'Subquery' || kind === 'Function')) tables.add(alias)
+    // One that hides a function of the engine would be called where the lambda is out of reach.
+    if (
+      kind === 'Function' &&
+      text === 'lambda' &&
+      alias !== null &&
+      /^\w+$/.test(alias) &&
+      !functions.isKnown(alias)
+    ) {
+      lambdas.add(alias)
+    }
+  }
+  return { tables, lambdas }
 }
 
 function checkWrapper(root: SyntaxNode): void {
@@ -77,7 +142,7 @@ function checkWrapper(root: SyntaxNode): void {
   }
 }
 
-function checkNode(node: SyntaxNode, functions: AllowedFunctions): void {
+function checkNode(node: SyntaxNode, functions: AllowedFunctions, names: OwnNames): void {
   switch (node.kind) {
     case 'TableExpression':
       for (const child of node.children) {
@@ -87,7 +152,7 @@ function checkNode(node: SyntaxNode, functions: AllowedFunctions): void {
       }
       return
     case 'Function':
-      checkFunction(node, functions)
+      checkFunction(node, functions, names)
       return
     case 'TableIdentifier':
       if (node.text.includes('.')) {
@@ -101,22 +166,22 @@ function checkNode(node: SyntaxNode, functions: AllowedFunctions): void {
       return
     case 'Set':
       throw refusal('SETTINGS is not allowed')
-    case 'ColumnsApplyTransformer':
-      throw refusal('APPLY is not allowed: name the columns and call the function')
     default:
       if (!KINDS.has(node.kind)) throw refusal(`${node.kind} is not allowed`)
   }
 }
 
-function checkFunction(node: SyntaxNode, functions: AllowedFunctions): void {
+function checkFunction(node: SyntaxNode, functions: AllowedFunctions, names: OwnNames): void {
   // Of a table function only what `checkNode` lets pass gets here; ordinary calls of these names mean nothing.
-  if (!functions.allows(node.text) && !functions.allowsTable(node.text)) {
-    throw refusal(`the function ${node.text} is not allowed`)
+  const isOwn = names.lambdas.has(node.text)
+  if (!isOwn && !functions.allows(node.text) && !functions.allowsTable(node.text)) {
+    throw refusedFunction(node.text, functions)
   }
   if (node.text.toLowerCase() === 'viewexplain') checkExplanation(node)
   if (!SUBQUERY_OPERATORS.test(node.text)) return
   const right = node.children[0]?.children[1]
-  if (right?.kind === 'Identifier' && right.text.includes('.')) {
+  const qualifier = right?.text.slice(0, right.text.lastIndexOf('.')) ?? ''
+  if (right?.kind === 'Identifier' && right.text.includes('.') && !names.tables.has(qualifier)) {
     throw refusal(`${right.text} on the right of IN is not allowed: name a table of the project, or use =`)
   }
 }
@@ -127,6 +192,13 @@ function checkExplanation(node: SyntaxNode): void {
   if (kind?.kind !== 'Literal' || !EXPLANATIONS.test(kind.text)) {
     throw refusal(`${kind?.text ?? 'this EXPLAIN'} is not allowed`)
   }
+}
+
+function refusedFunction(name: string, functions: AllowedFunctions): ServiceError {
+  const hint = functions.isKnown(name) ? [] : functions.nearest(name)
+  const meant = hint.length === 0 ? '' : `. Maybe you meant: [${hint.map((each) => `'${each}'`).join(', ')}]`
+  const reason = functions.isKnown(name) ? 'is not allowed' : 'is not known'
+  return refusal(`the function ${name} ${reason}${meant}`)
 }
 
 function refusal(reason: string): ServiceError {

@@ -21,8 +21,13 @@ const LONG_DIGITS = 16
 /** What a value may gain: quotes, or a midnight. */
 const GROWTH_BYTES = 12
 const MIDNIGHT = Buffer.from('T00:00:00Z"')
+/** A scratch larger than this is not kept. */
+const SCRATCH_BYTES_MAX = 4 * 2 ** 20
 const [KEEP, WRAP, WRAP_IF_LONG, DATE, SEARCH] = [0, 1, 2, 3, 4] as const
 const CODES = { keep: KEEP, quote: WRAP, quote_if_long: WRAP_IF_LONG, date: DATE, search: SEARCH } as const
+
+/** Where rows are put together. One for all: memory that is asked for anew with every block makes the garbage collector run all the time. */
+let scratch: Buffer = Buffer.allocUnsafeSlow(2 ** 18)
 
 /**
  * Copies the values of a block of lines (JSON arrays in UTF-8) behind the names of their columns, byte by byte and each
@@ -37,7 +42,7 @@ export function copyRows(block: Buffer, plan: CopyPlan, parse: (line: Uint8Array
   const rowOverhead = openings.reduce((sum, { length }) => sum + length + GROWTH_BYTES, 4)
   const ends: number[] = []
   const size = block.length
-  let out: Buffer = Buffer.allocUnsafeSlow(size + (size >> 1) + rowOverhead)
+  let out = scratch
   let at = 0
   let from = 0
   while (from < size) {
@@ -102,7 +107,8 @@ export function copyRows(block: Buffer, plan: CopyPlan, parse: (line: Uint8Array
     }
     ends.push(at)
   }
-  return { bytes: out.subarray(0, at), ends }
+  if (out.length <= SCRATCH_BYTES_MAX) scratch = out
+  return { bytes: Buffer.from(out.subarray(0, at)), ends }
 }
 
 function enlarge(out: Buffer, used: number, more: number): Buffer {

@@ -48,7 +48,7 @@ export function createExportResult(dependencies: {
         return toNdjson(await runner.rows(prepared, signal), cleanerOf(prepared))
       case 'arrow':
       case 'parquet':
-        if (!prepared.statement.isWrapped || prepared.statement.isExplain) {
+        if (!isPlainQuery(prepared)) {
           throw invalidArgument(`format ${format} is only for SELECT; csv and ndjson take every statement`)
         }
         return runner.bytes(prepared, format, signal)
@@ -58,8 +58,13 @@ export function createExportResult(dependencies: {
   }
 }
 
+/** The engine's own bytes of anything else could not be cleaned, or are no rows of a query. */
+function isPlainQuery({ statement: { isWrapped, isDescribe, isCleaned } }: PreparedStatement): boolean {
+  return isWrapped && !isDescribe && !isCleaned
+}
+
 function cleanerOf({ statement }: PreparedStatement): ((text: string) => string) | undefined {
-  return statement.isExplain ? hideInsides : undefined
+  return statement.isCleaned ? hideInsides : undefined
 }
 
 /** Rows with the values of the JSON answers, one a line. */

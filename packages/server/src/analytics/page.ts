@@ -15,14 +15,15 @@ export interface Page {
 
 /** JSON text as bytes, which an answer takes as they are: turning them into a string and back would cost as much as making them. */
 export class RowText {
-  readonly bytes: Uint8Array
+  /** The text, one part behind the other. */
+  readonly parts: readonly Uint8Array[]
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
+  constructor(parts: readonly Uint8Array[]) {
+    this.parts = parts
   }
 
   toString(): string {
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString()
+    return Buffer.concat(this.parts).toString()
   }
 
   toJSON(): string {
@@ -74,8 +75,10 @@ export class PageFill {
 
   /** The rows taken. */
   text(): RowText {
-    const [first] = this.#parts
-    const whole = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)
-    return new RowText(whole.subarray(0, Math.max(0, whole.length - SEPARATOR_BYTES)))
+    return new RowText(
+      this.#parts.map((part, n) =>
+        n === this.#parts.length - 1 ? part.subarray(0, part.length - SEPARATOR_BYTES) : part,
+      ),
+    )
   }
 }

@@ -1,4 +1,5 @@
 import { invalidArgument } from '../platform/errors.ts'
+import type { StatementSource } from './place-error.ts'
 import type { SqlParameters } from './sql-engine.ts'
 
 /** A value and the engine's type that `${name}` stands for. */
@@ -11,6 +12,7 @@ interface TypedValue {
 export interface BoundStatement {
   readonly sql: string
   readonly parameters: SqlParameters
+  readonly source: StatementSource
 }
 
 /**
@@ -27,16 +29,26 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
     const field = `sqlQuery.parameters.${name}`
     typed.set(name, isRich(given) ? readRichValue(value, field) : readPlainValue(value, field))
   }
+  const replacements: { end: number; growth: number }[] = []
+  let grown = 0
   const bound = sql.replaceAll(
     SKIPPED,
-    (text: string, _tag: string | undefined, name: string | undefined) => {
+    (text: string, _tag: string | undefined, name: string | undefined, at: number) => {
       if (name === undefined) return text
       const found = typed.get(name)
       if (!found) throw invalidArgument(`sqlQuery.parameters.${name} is required: the statement names it`)
-      return `{${name}:${found.type}}`
+      const placeholder = `{${name}:${found.type}}`
+      const growth = placeholder.length - text.length
+      grown += growth
+      replacements.push({ end: at + text.length + grown, growth })
+      return placeholder
     },
   )
-  return { sql: bound, parameters: Object.fromEntries([...typed].map(([name, { value }]) => [name, value])) }
+  return {
+    sql: bound,
+    parameters: Object.fromEntries([...typed].map(([name, { value }]) => [name, value])),
+    source: { given: sql, bound, replacements },
+  }
 }
 
 /** Existing clients send `{fields: {name: {intValue: 1}}}`. */

@@ -3,6 +3,7 @@ import type { Project } from '../projects/project.ts'
 import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { bindParameters } from './parameters.ts'
+import { placeError, type StatementSource } from './place-error.ts'
 import { createRecentValues } from './recent-values.ts'
 import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
 
@@ -11,6 +12,7 @@ export interface PreparedStatement {
   readonly scope: SqlScope
   readonly statement: AdmittedStatement
   readonly parameters: SqlParameters
+  readonly source: StatementSource
 }
 
 /** Binds parameters and admits a statement of a project (SQ-2, SQ-6). Every way to run one leads through here. */
@@ -36,14 +38,18 @@ export function createPrepareStatement(
   const admitted = createRecentValues<AdmittedStatement>(REMEMBERED_CHARACTERS_MAX)
 
   return async (project, given) => {
-    const { sql, parameters } = bindParameters(given.sql, given.parameters)
+    const { sql, parameters, source } = bindParameters(given.sql, given.parameters)
     const key = JSON.stringify([sql, parameters])
     let statement = admitted.get(key)
     if (!statement) {
-      statement = await admitStatement(engine, await functions(), sql, parameters)
+      try {
+        statement = await admitStatement(engine, await functions(), sql, parameters)
+      } catch (error) {
+        throw placeError(error, source)
+      }
       admitted.put(key, statement, key.length + statement.canonical.length)
     }
-    return { scope: scopeOf(project, given.version), statement, parameters }
+    return { scope: scopeOf(project, given.version), statement, parameters, source }
   }
 }
 

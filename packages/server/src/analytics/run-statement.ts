@@ -2,6 +2,7 @@ import { randomId } from '../platform/ids.ts'
 import type { CheckResolved } from './check-resolved.ts'
 import type { ExecutionGate } from './execution-gate.ts'
 import type { PageLimit } from './page.ts'
+import { placeError } from './place-error.ts'
 import type { PreparedStatement } from './prepare-statement.ts'
 import type { Spool } from './spool.ts'
 import { spoolResult, type RunningResult } from './spool-result.ts'
@@ -71,13 +72,13 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     signal: AbortSignal,
     start: (run: Execution) => Promise<Stream>,
   ): Promise<Stream> {
-    const { statement, scope, parameters } = prepared
+    const { statement, scope, parameters, source } = prepared
     const refusal = new AbortController()
     const run: Execution = {
       scope,
       parameters,
       limits,
-      isExplain: statement.isExplain,
+      isLenient: statement.isLenient,
       signal: AbortSignal.any([signal, refusal.signal]),
     }
     const check = checkResolved(prepared, run)
@@ -86,18 +87,19 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     stream.catch(() => undefined)
     try {
       await check
+      return await stream
     } catch (error) {
       refusal.abort()
-      throw error
+      throw placeError(error, source)
     }
-    return stream
   }
 
   function execute(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream> {
-    const { sql, isWrapped } = prepared.statement
-    return begin(prepared, signal, (run) =>
-      isWrapped ? engine.executeWrapped(sql, run) : engine.execute(sql, run),
-    )
+    const { sql, isWrapped, isDescribe } = prepared.statement
+    return begin(prepared, signal, (run) => {
+      if (isDescribe) return engine.describeWrapped(sql, run)
+      return isWrapped ? engine.executeWrapped(sql, run) : engine.execute(sql, run)
+    })
   }
 
   function track(work: Promise<unknown>, leave: () => void): void {
@@ -127,7 +129,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
         now: dependencies.now,
         limits,
         isAlwaysKept: resultId !== undefined,
-        ...(prepared.statement.isExplain ? { clean: hideInsides } : {}),
+        ...(prepared.statement.isCleaned ? { clean: hideInsides } : {}),
       })
       track(result.done, leave)
       return result

@@ -32,6 +32,8 @@ export interface ExecutionLimits {
   readonly timeoutMs: number
   readonly memoryBytesMax: number
   readonly rowsReadMax: number
+  /** Of the whole result. */
+  readonly resultBytesMax: number
 }
 
 /** Rows on their way: names and types of the columns as the engine gives them, then JSON arrays, one line a row, in blocks of whole lines. */
@@ -51,6 +53,8 @@ export interface SqlEngine {
   functions(): Promise<readonly EngineFunction[]>
   /** Runs `select * from (⏎…⏎)` around an admitted statement. */
   executeWrapped(sql: string, run: Execution): Promise<RowStream>
+  /** The columns that `executeWrapped` would give. */
+  describeWrapped(sql: string, run: Execution): Promise<RowStream>
   /** Runs an admitted statement as it is. */
   execute(sql: string, run: Execution): Promise<RowStream>
   /** Runs a wrapped statement and gives the bytes of one of the engine's own formats. */
@@ -66,6 +70,7 @@ export interface ResolvedStatement {
   /** With their databases. */
   readonly tables: readonly string[]
   readonly tableFunctions: readonly string[]
+  readonly functions: ReadonlySet<string>
   /** The database of the version that it runs in. */
   readonly database: string
 }
@@ -85,7 +90,7 @@ export interface Execution {
   readonly scope: SqlScope
   readonly parameters: SqlParameters
   readonly limits: ExecutionLimits
-  /** An EXPLAIN inside the wrapper is refused in the strictest mode, which also forbids temporary tables. */
-  readonly isExplain: boolean
+  /** The strictest mode, which also forbids temporary tables, refuses an EXPLAIN inside the wrapper and some table functions. */
+  readonly isLenient: boolean
   readonly signal: AbortSignal
 }

@@ -4,6 +4,8 @@ export interface SyntaxNode {
   readonly kind: string
   /** What follows the kind: a function's or identifier's name, a literal's value. */
   readonly text: string
+  /** The name that the statement gives it; null without one. */
+  readonly alias: string | null
   readonly children: readonly SyntaxNode[]
 }
 
@@ -45,12 +47,13 @@ export function* nodesOf<Node extends { readonly children: readonly Node[] }>(no
 function readNode(line: string): GrowingNode {
   const counted = /^(.*?)\s*\(children (\d+)\)$/s.exec(line)
   const head = counted?.[1] ?? line
-  const alias = /^(.*?) \(alias .*\)$/s.exec(head)
+  const alias = /^(.*?) \(alias (.*)\)$/s.exec(head)
   const named = alias?.[1] ?? head
   const gap = named.indexOf(' ')
   return {
     kind: gap < 0 ? named : named.slice(0, gap),
     text: gap < 0 ? '' : named.slice(gap + 1),
+    alias: alias?.[2] ?? null,
     children: [],
     expected: Number(counted?.[2] ?? 0),
   }

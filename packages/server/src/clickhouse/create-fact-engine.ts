@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { Readable } from 'node:stream'
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
 import { ServiceError } from '../platform/errors.ts'
@@ -11,6 +12,8 @@ export interface FactEngineAddress {
   readonly url: string
   readonly username: string
   readonly password: string
+  /** A socket of this machine, instead of the address's host and port. */
+  readonly socketPath?: string
 }
 
 /** A server's fixed address, or the embedded engine's present one, which may have to be waited for. */
@@ -40,21 +43,25 @@ const LOSSLESS_JSON = {
 /** The engine at `source`, through the official client; embedded and server take the same path. */
 export function createFactEngine(source: FactEngineSource, options: FactEngineOptions = {}): FactEngine {
   const waitMs = options.waitMs ?? DEFAULT_WAIT_MS
-  let connected: { readonly url: string; readonly client: ClickHouseClient } | null = null
+  let connected: { readonly address: FactEngineAddress; readonly client: ClickHouseClient } | null = null
 
   async function client(): Promise<ClickHouseClient> {
     const address = typeof source === 'function' ? await source(waitMs) : source
-    if (connected?.url !== address.url) {
+    // An engine that was started again has another password, if not another port.
+    if (connected?.address.url !== address.url || connected.address.password !== address.password) {
       void connected?.client.close()
+      const { socketPath } = address
+      const maxSockets = options.maxConnections ?? DEFAULT_CONNECTIONS
       const client = createClient({
         url: address.url,
         username: address.username,
         password: address.password,
         request_timeout: LONGEST_REQUEST_MS,
-        max_open_connections: options.maxConnections ?? DEFAULT_CONNECTIONS,
+        max_open_connections: maxSockets,
+        ...(socketPath === undefined ? {} : { http_agent: socketAgent(socketPath, maxSockets) }),
         log: { LoggerClass: SilentLogger },
       })
-      connected = { url: address.url, client }
+      connected = { address, client }
     }
     return connected.client
   }
@@ -143,6 +150,12 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       connected = null
     },
   }
+}
+
+/** Connections to a socket of this machine: an agent hands its options on to each of them, which its type does not say. */
+function socketAgent(socketPath: string, maxSockets: number): Agent {
+  const options = { keepAlive: true, maxSockets, socketPath }
+  return new Agent(options)
 }
 
 /** Runs a read again, once, when the connection broke under it. */

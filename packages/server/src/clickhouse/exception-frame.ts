@@ -9,24 +9,31 @@ import { parseException, translateError, translateException } from './translate-
 export function createExceptionFrame(tag: string): Transform {
   const opening = Buffer.from(`\r\n__exception__\r\n${tag}\r\n`)
   const closing = Buffer.from(` ${tag}\r\n__exception__\r\n`)
+  const kept = opening.length - 1
   let held: Buffer = Buffer.alloc(0)
   let frame: Buffer | null = null
+
+  function opensIn(chunk: Buffer): boolean {
+    return chunk.includes(opening) || Buffer.concat([held, chunk.subarray(0, kept)]).includes(opening)
+  }
+
+  function look(out: Transform, bytes: Buffer): void {
+    const place = bytes.indexOf(opening)
+    const passed = place >= 0 ? place : Math.max(0, bytes.length - kept)
+    if (passed > 0) out.push(bytes.subarray(0, passed))
+    if (place >= 0) frame = bytes.subarray(place + opening.length)
+    held = place >= 0 ? Buffer.alloc(0) : bytes.subarray(passed)
+  }
+
   return new Transform({
     transform(chunk: Buffer, _encoding, callback) {
-      if (frame) {
-        frame = Buffer.concat([frame, chunk])
-      } else {
-        const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-        const place = bytes.indexOf(opening)
-        if (place >= 0) {
-          if (place > 0) this.push(bytes.subarray(0, place))
-          frame = bytes.subarray(place + opening.length)
-          held = Buffer.alloc(0)
-        } else {
-          const kept = Math.min(bytes.length, opening.length - 1)
-          if (bytes.length > kept) this.push(bytes.subarray(0, bytes.length - kept))
-          held = bytes.subarray(bytes.length - kept)
-        }
+      if (frame) frame = Buffer.concat([frame, chunk])
+      else if (chunk.length < opening.length || opensIn(chunk)) look(this, Buffer.concat([held, chunk]))
+      else {
+        // The usual case: large chunks pass without being copied.
+        if (held.length > 0) this.push(held)
+        this.push(chunk.subarray(0, chunk.length - kept))
+        held = Buffer.from(chunk.subarray(chunk.length - kept))
       }
       // The engine closes the connection behind the frame instead of ending the body; waiting for that would lose the reason.
       const end = frame?.indexOf(closing) ?? -1

@@ -9,13 +9,13 @@ import type {
 } from '../analytics/sql-engine.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { quoteIdentifier, versionDatabases } from './layout.ts'
+import { quoteIdentifier, quoteString, versionDatabases } from './layout.ts'
 import { readLineBlocks } from './read-line-blocks.ts'
 
 const WRAPPER = 'select * from (\n'
 const EXPLAIN = 'explain ast '
+const DESCRIBE = 'describe table ('
 const EXPLAIN_RESOLVED = 'explain query tree '
-const PARSE_TIMEOUT_MS = 10_000
 const NEWLINE = 0x0a
 
 /** What a user's statement runs under, whatever it says. `readonly` keeps it from changing any of it (SQ-2). */
@@ -26,6 +26,12 @@ const SANDBOX = {
   max_ast_elements: 50_000,
   max_ast_depth: 1000,
   max_query_size: 1_000_000,
+} as const
+
+/** How a statement is read without running it. */
+const PARSING = {
+  timeoutMs: 10_000,
+  settings: SANDBOX,
 } as const
 
 /** How values are written, so that none loses a digit and each can be told by its column's type (SQ-4). */
@@ -63,7 +69,7 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
   async function open(
     sql: string,
     format: string | null,
-    { scope, parameters, limits, isExplain, signal }: Execution,
+    { scope, parameters, limits, isLenient, signal }: Execution,
   ): Promise<Readable> {
     return engine.stream(sql, format, {
       database: await databaseOf(scope),
@@ -73,9 +79,11 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
       settings: {
         ...OUTPUT,
         ...SANDBOX,
-        ...(isExplain ? { readonly: 2 } : {}),
+        ...(isLenient ? { readonly: 2 } : {}),
         max_memory_usage: limits.memoryBytesMax,
         max_rows_to_read: limits.rowsReadMax,
+        // Where the engine keeps the whole of it.
+        ...(format === BINARY_FORMATS.parquet ? { max_result_bytes: limits.resultBytesMax } : {}),
       },
     })
   }
@@ -85,22 +93,14 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
   }
 
   async function canonical(sql: string): Promise<string> {
-    const [row] = await engine.rows<{ text: string }>('select formatQuerySingleLine({sql:String}) as text', {
-      parameters: { sql },
-      timeoutMs: PARSE_TIMEOUT_MS,
-      settings: SANDBOX,
-    })
+    // A literal, as a parameter stands in the address of the request, which is bounded.
+    const query = `select formatQuerySingleLine(${quoteString(sql)}) as text`
+    const [row] = await engine.rows<{ text: string }>(query, PARSING)
     return row?.text ?? ''
   }
 
   async function tree(wrapped: string, parameters: SqlParameters): Promise<readonly string[]> {
-    return readText(
-      await engine.stream(EXPLAIN + wrapped, null, {
-        parameters,
-        timeoutMs: PARSE_TIMEOUT_MS,
-        settings: SANDBOX,
-      }),
-    )
+    return readText(await engine.stream(EXPLAIN + wrapped, null, { ...PARSING, parameters }))
   }
 
   return {
@@ -130,6 +130,8 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
       }))
     },
     executeWrapped: (sql, execution) => inPlace(WRAPPER.length, () => run(wrap(sql), execution)),
+    describeWrapped: (sql, execution) =>
+      inPlace(DESCRIBE.length + WRAPPER.length, () => run(`${DESCRIBE}${wrap(sql)})`, execution)),
     execute: run,
     export: (sql, execution, format) =>
       inPlace(WRAPPER.length, () => open(wrap(sql), BINARY_FORMATS[format], execution)),
@@ -140,6 +142,7 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
           lines.map((line) => pattern.exec(line)?.[1]).filter((name) => name !== undefined)
         return {
           tables: named(/^\s*TABLE id: .*\btable_name: (.*)$/),
+          functions: new Set(named(/^\s*FUNCTION id: .*\bfunction_name: (\w+)/)),
           tableFunctions: named(/^\s*TABLE_FUNCTION id: .*\btable_function_name: (\w+)/),
           database: await databaseOf(execution.scope),
         }

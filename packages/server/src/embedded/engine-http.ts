@@ -35,6 +35,8 @@ const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   516: 403,
 }
 
+const ADDRESS_BYTES_MAX = 8 * 2 ** 20
+
 interface Access {
   readonly pool: EnginePool
   readonly password: string
@@ -43,7 +45,8 @@ interface Access {
 
 /** The part of ClickHouse's HTTP interface that its official client uses, on the pool. */
 export function createEngineServer(access: Access): Server {
-  const server = createServer((request, response) => {
+  // Parameters come in the address.
+  const server = createServer({ maxHeaderSize: ADDRESS_BYTES_MAX }, (request, response) => {
     serve(access, request, response).catch(() => response.destroy())
   })
   // The client keeps sockets open; a socket that the server closes first is a broken insert now and then.

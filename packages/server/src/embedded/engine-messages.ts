@@ -7,6 +7,8 @@ export interface EngineConfiguration {
   readonly poolSize: number
   /** The password of every request; a secret, so it never stands in arguments or the environment. */
   readonly password: string
+  /** Where it answers; null for a port of the loopback interface. */
+  readonly socketPath: string | null
   /** Time limit of a statement that brings none. */
   readonly defaultTimeoutSeconds: number
 }
@@ -16,6 +18,7 @@ export type EngineOrder = EngineConfiguration | { readonly kind: 'stop' }
 
 /** What the engine process tells its supervisor. */
 export type EngineReport =
+  /** A socket in a directory has no port: 0. */
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly message: string }
 

@@ -44,19 +44,30 @@ export async function openEnginePool(
 ): Promise<EnginePool> {
   const control = new Session(directory)
   await control.queryAsync('select 1')
+  /** The thread that was used last comes last. */
   const idle: Worker[] = []
+  /** The settings under which a thread ran its last statement. */
+  const settings = new Map<Worker, string>()
   const waiting: Job[] = []
   const running = new Map<Worker, Job>()
 
   function next(): void {
     while (idle.length > 0 && waiting.length > 0) {
-      const thread = idle.pop()
       const job = waiting.shift()
-      if (!thread || !job) return
+      const thread = job && takeThread(JSON.stringify(job.statement.settings))
+      if (!thread) return
       job.thread = thread
       running.set(thread, job)
       post(thread, { kind: 'run', statement: job.statement })
     }
+  }
+
+  /** One whose session has the settings already, else the one that was idle for longest: its session may have to be made anew. */
+  function takeThread(wanted: string): Worker | undefined {
+    const place = idle.findLastIndex((thread) => settings.get(thread) === wanted)
+    const [thread] = idle.splice(Math.max(0, place), 1)
+    if (thread) settings.set(thread, wanted)
+    return thread
   }
 
   function settle(thread: Worker, job: Job): void {

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createEngineServer } from './engine-http.ts'
 import type { EngineConfiguration, EngineOrder, EngineReport } from './engine-messages.ts'
@@ -33,6 +34,13 @@ async function start(configuration: EngineConfiguration): Promise<void> {
   stopListening = () => {
     server.close()
     server.closeIdleConnections()
+  }
+  const { socketPath } = configuration
+  if (socketPath !== null) {
+    // What an engine that was killed has left behind. The directory is this process's own by now.
+    await rm(socketPath, { force: true })
+    server.listen(socketPath, () => report({ kind: 'listening', port: 0 }))
+    return
   }
   server.listen(0, '127.0.0.1', () => {
     report({ kind: 'listening', port: (server.address() as AddressInfo).port })

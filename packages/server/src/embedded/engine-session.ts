@@ -4,6 +4,7 @@ import { chunkSeams, type ChunkSeams } from './chunk-seams.ts'
 import type { EngineStatement, SessionOrder, SessionReport } from './engine-messages.ts'
 import { FRESH_SESSION, parameterStatement, statementsBetween, type SessionState } from './engine-settings.ts'
 import { insertBytes } from './native.ts'
+import { fileResult } from './result-file.ts'
 import { insertFromFile } from './rows-file.ts'
 
 /**
@@ -13,6 +14,7 @@ import { insertFromFile } from './rows-file.ts'
 
 // Chunks on their way to the caller before the engine waits for it; a chunk is about 65 000 rows.
 const CHUNKS_AHEAD = 3
+const CANCELLED = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)'
 
 const port = parentPort
 if (!port) throw new Error('engine-session is started as a worker thread')
@@ -21,6 +23,8 @@ const directory = (workerData as { directory: string }).directory
 let session = new Session(directory)
 let state: SessionState = FRESH_SESSION
 let stream: ChdbQueryStream | null = null
+/** Names of the parameters that the session still knows from earlier statements. */
+const bound = new Set<string>()
 let isCancelled = false
 let credit = 0
 let grant: (() => void) | null = null
@@ -33,14 +37,43 @@ function renew(): void {
   session.close()
   session = new Session(directory)
   state = FRESH_SESSION
+  bound.clear()
 }
 
 async function prepare(statement: EngineStatement): Promise<void> {
   const wanted: SessionState = { database: statement.database, settings: statement.settings }
+  if (isSpoiledFor(statement)) renew()
   for (const sql of statementsBetween(state, wanted)) await session.queryAsync(sql)
   state = wanted
   const binding = parameterStatement(statement.parameters)
   if (binding !== null) await session.queryAsync(binding)
+  for (const name of Object.keys(statement.parameters)) bound.add(name)
+}
+
+/**
+ * `readonly` cannot be left, and parameters cannot be unset: a statement, perhaps another project's, must not see values that are not its own. The
+ * service's own statements spell the names of what they use; a user's may write them in any way, and gets a session without any.
+ */
+function isSpoiledFor({ settings, parameters, sql }: EngineStatement): boolean {
+  const isReadOnly = settings['readonly'] !== undefined
+  if (state.settings['readonly'] !== undefined && !isSame(state.settings, settings)) return true
+  return [...bound].some((name) => isReadOnly || (!(name in parameters) && sql.includes(name)))
+}
+
+function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(a)
+  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
+}
+
+/** Hands out a chunk, and waits until there is room for another. */
+async function give(bytes: Uint8Array): Promise<void> {
+  report({ kind: 'chunk', bytes })
+  credit--
+  while (credit <= 0 && !isCancelled) {
+    await new Promise<void>((resolve) => {
+      grant = resolve
+    })
+  }
 }
 
 async function streamRows(sql: string, format: string, seams: ChunkSeams): Promise<void> {
@@ -48,15 +81,8 @@ async function streamRows(sql: string, format: string, seams: ChunkSeams): Promi
   let isFirst = true
   for await (const chunk of stream) {
     if (isCancelled) break
-    report({ kind: 'chunk', bytes: seams.take(chunk.raw(), isFirst) })
+    await give(seams.take(chunk.raw(), isFirst))
     isFirst = false
-    credit--
-    // oxlint-disable-next-line no-unmodified-loop-condition -- changed by the port's messages
-    while (credit <= 0 && !isCancelled) {
-      await new Promise<void>((resolve) => {
-        grant = resolve
-      })
-    }
   }
   if (seams.end && !isFirst) report({ kind: 'chunk', bytes: seams.end })
 }
@@ -87,13 +113,24 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
   // the rows of an INSERT … VALUES it would be read as one.
   const tag = `/* ${statement.tag} */`
   const sql = /^\s*insert\b/i.test(statement.sql) ? `${tag} ${statement.sql}` : `${statement.sql}\n${tag}`
+  const file = fileResult(directory, statement, (clause) =>
+    session.queryAsync(`${statement.sql}\n${clause}\n${tag}`),
+  )
+  if (file) {
+    for await (const bytes of file) {
+      if (isCancelled) break
+      await give(bytes)
+    }
+    if (isCancelled) throw new Error(CANCELLED)
+    return { kind: 'done', writtenRows: 0, writtenBytes: 0 }
+  }
   const seams = chunkSeams(statement.format)
   if (!seams || !(await isStreamed(sql, statement.format, seams))) {
     const result = await session.queryAsync(sql, { format: statement.format })
     const bytes = result.bytes()
     if (bytes.length > 0) report({ kind: 'chunk', bytes })
   }
-  if (isCancelled) throw new Error('Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)')
+  if (isCancelled) throw new Error(CANCELLED)
   return { kind: 'done', writtenRows: 0, writtenBytes: 0 }
 }
 
@@ -110,11 +147,8 @@ async function run(statement: EngineStatement): Promise<void> {
     last = { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
   }
   stream = null
-  // Parameters cannot be unset and readonly cannot be left: the next statement, perhaps another project's, must not see
-  // them. A failed statement stays in the engine's list of running ones, with its memory, until its session is closed.
-  const isSpoiled =
-    !isWhole || Object.keys(statement.parameters).length > 0 || statement.settings['readonly'] !== undefined
-  if (isSpoiled) renew()
+  // A failed statement stays in the engine's list of running ones, with its memory, until its session is closed.
+  if (!isWhole) renew()
   report(last)
 }
 

@@ -6,12 +6,15 @@ import { randomId } from '../platform/ids.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { EngineOrder, EngineReport } from './engine-messages.ts'
 import { prepareEngineUser } from './engine-user.ts'
+import { isolateNetwork } from './network-isolation.ts'
 
 /** Where the engine answers, and how to be let in. */
 export interface EngineAddress {
   readonly url: string
   readonly username: string
   readonly password: string
+  /** The socket that stands for host and port of the address. */
+  readonly socketPath?: string
 }
 
 export type EngineState = 'starting' | 'ready' | 'restarting' | 'stopped'
@@ -56,7 +59,8 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const poolSize = options.poolSize ?? DEFAULT_POOL_SIZE
   const { logger } = options
   const directory = resolvePath(options.directory)
-  const user = await prepareEngineUser(directory, logger)
+  const { socketPath, ...setting } = isolateNetwork(directory, await prepareEngineUser(directory, logger))
+  if (socketPath === null) logger.warn('engine.shares_the_network')
   let state: EngineState = 'starting'
   let child: ChildProcess | undefined
   let current: EngineAddress | null = null
@@ -80,9 +84,9 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
       {
         // Nothing of the service's environment: user SQL runs in there. The thread pool serves one fetch a session.
         env: { UV_THREADPOOL_SIZE: String(poolSize + 4), TZ: 'UTC' },
-        execArgv: [],
         cwd: directory,
-        ...user,
+        ...setting,
+        execArgv: [...setting.execArgv],
         serialization: 'advanced',
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
@@ -101,7 +105,12 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
         return
       }
       clearInterval(progress)
-      current = { url: `http://127.0.0.1:${report.port}`, username: 'default', password }
+      current = {
+        url: `http://127.0.0.1:${report.port}`,
+        username: 'default',
+        password,
+        ...(socketPath === null ? {} : { socketPath }),
+      }
       state = 'ready'
       lastFailure = ''
       logger.info(
@@ -136,6 +145,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
       directory,
       poolSize,
       password,
+      socketPath,
       defaultTimeoutSeconds: options.defaultTimeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
     } satisfies EngineOrder)
   }

@@ -1,4 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -121,10 +123,30 @@ describe('the process of an engine', () => {
   })
 
   it('lets nobody in without the password', async () => {
-    const { url, username } = await shared.embedded.address(1000)
-    const stranger = createFactEngine({ url, username, password: 'guess' })
+    const address = await shared.embedded.address(1000)
+    const stranger = createFactEngine({ ...address, password: 'guess' })
     await failure(stranger.rows('select 1'))
     await stranger.close()
+  })
+
+  it('has no network, so that whatever gets past every check finds nobody (SQ-2)', async () => {
+    const namespaceOf = (pid: number | 'self') => readlink(`/proc/${pid}/ns/net`)
+    const listener = createServer().listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    const { port } = listener.address() as AddressInfo
+    const attempts: unknown[] = []
+    listener.on('connection', (socket) => attempts.push(socket.destroy()))
+    await failure(
+      shared.engine.rows(`select * from url('http://127.0.0.1:${port}/', LineAsString, 'x String')`, {
+        settings: { http_max_tries: 1 },
+      }),
+    )
+    listener.close()
+    const { socketPath } = await shared.embedded.address(1000)
+    const isAlone = (await namespaceOf(shared.embedded.pid ?? 0)) !== (await namespaceOf('self'))
+    // Where the system allows no namespaces, the engine says so in the log and answers on loopback.
+    expect([isAlone, attempts.length === 0]).toEqual([socketPath !== undefined, socketPath !== undefined])
+    if (process.getuid?.() === 0) expect(socketPath).toBeDefined()
   })
 
   it('has nothing of the environment of the service (SQ-2)', async () => {

@@ -79,6 +79,20 @@ const WORKING = [
   `select 'system.tables', 'file(''/etc/passwd'')', "id" from Transfer limit 1`,
   `select replaceRegexpAll(address, '\\\\d+', '\\n'), match(address, '^[0-9]+$'), address like '%a%' from Transfer limit 1`,
   'select id as `a b`, address as "c d" from Transfer limit 1',
+  'select * apply (max) from Transfer',
+  'select columns(id, amount) apply quantile(0.9) from Transfer',
+  'select * except (chain, address) apply(toString) apply(length) from Transfer limit 1',
+  'with x -> x + 1 as next select next(id) from Transfer limit 1',
+  'with (x, y) -> x + y as f, x -> f(x, x) as g select g(id) from Transfer limit 1',
+  'select id in t.list from (select 1 as id, [1, 2] as list) as t',
+  'describe (select id, chain from Transfer)',
+  'desc table (select 1 as one)',
+  'DESCRIBE TABLE (select * from `odd name`) ;',
+  'select currentDatabase()',
+  `select 'APPLY file' as text`,
+  'select database()',
+  'select * from zeros(2)',
+  'select * from zeros() limit 2',
   'explain select * from Transfer',
   'explain ast select 1',
   'explain pipeline select count() from Transfer',
@@ -157,6 +171,28 @@ const REFUSED = [
   'select 1 from Transfer join system.one on 1',
   "select * replace (file('/etc/passwd') as id) from Transfer",
   'select * apply (sleep) from Transfer',
+  'select * apply (file) from Transfer',
+  'select * apply `file` from Transfer',
+  'select * apply (`sleep`), 1 as APPLY, APPLY in (1) from Transfer',
+  `select * apply (max), columns('^a') apply (file) from Transfer`,
+  'select * apply (x -> file(x)) from Transfer',
+  'select * apply (max) apply (x -> sleep(1)) from Transfer',
+  `select * apply (max, 'p_') apply file from Transfer`,
+  'select * apply (notAFunction) from Transfer',
+  "with x -> x as file select file('/etc/passwd')",
+  "with x -> file(x) as f select f('/etc/passwd')",
+  'with x -> x as sleep select sleep(1)',
+  'select (with x -> x as f select f(1)), f(1)',
+  'select id in system.one from Transfer as one',
+  'select id in one.dummy from system.one as one',
+  'select id in system.one from Transfer as system',
+  'select id in t.u.list from (select 1 as id) as t',
+  'describe (select * from system.one)',
+  "describe (select file('/etc/passwd'))",
+  'describe (select 1), (select 2)',
+  'describe (select 1) where 1',
+  'describe (insert into Transfer select 1)',
+  `select currentDatabase('x')`,
   "select arrayMap(x -> file(x), ['/etc/passwd'])",
   'select 1 order by sleep(1)',
   'select 1 limit (select sleep(1))',
@@ -165,7 +201,6 @@ const REFUSED = [
   `select dictGet('x', 'y', 1)`,
   `select joinGet('system.one', 'dummy', 1)`,
   'select hostName()',
-  'select currentDatabase()',
   `select getSetting('max_threads')`,
   `select getMacro('x')`,
   'select addressToSymbol(1)',
@@ -207,6 +242,21 @@ describe('statements that work (SQ-1)', () => {
   })
 })
 
+it('takes statements and parameters that are longer than an address may be (SQ-1, SQ-6)', async () => {
+  const statement = Array.from({ length: 1500 }, (_, n) => `select ${n} as n`).join(' union all ')
+  expect((await sql.run({ sql: `select sum(n) as total from (${statement})` })).page.rows).toEqual([
+    { total: 1_124_250 },
+  ])
+  const addresses = Array.from({ length: 3000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`)
+  const listed = await sql.run({ sql: 'select length(${addresses}) as n', parameters: { addresses } })
+  expect(listed.page.rows).toEqual([{ n: 3000 }])
+})
+
+it('hides what the engine calls its databases (ER-4)', async () => {
+  const { page } = await sql.run({ sql: 'select currentDatabase() as a, [DATABASE()] as b' })
+  expect(page.rows).toEqual([{ a: 'project', b: ['project'] }])
+})
+
 describe('statements that are refused (SQ-2)', () => {
   it.each(REFUSED)('%s', async (statement) => {
     const error = await failure(sql.run({ sql: statement }))
@@ -238,6 +288,18 @@ describe('messages (ER-4)', () => {
     expect(error.details).toEqual([
       expect.objectContaining({ engineCode: 'SYNTAX_ERROR', position: 30, line: 3, column: 7 }),
     ])
+  })
+
+  it('tells which functions are meant perhaps, and where the unknown name stands', async () => {
+    const error = await failure(sql.run({ sql: 'select id,\n toStartOfHuor(timestamp) from Transfer' }))
+    expect(error.message).toContain("toStartOfHuor is not known. Maybe you meant: ['toStartOfHour'")
+    expect(error.details).toEqual([
+      expect.objectContaining({ line: 2, column: 2, hint: expect.arrayContaining(['toStartOfHour']) }),
+    ])
+    const column = await failure(sql.run({ sql: 'select addres from Transfer' }))
+    expect(column.details).toEqual([expect.objectContaining({ position: 8, hint: ['address'] })])
+    const table = await failure(sql.run({ sql: 'select * from Transfers' }))
+    expect(table.details).toEqual([expect.objectContaining({ position: 15, hint: ['Transfer'] })])
   })
 
   it('names the table that does not exist', async () => {

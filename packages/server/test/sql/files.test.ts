@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
+import { parquetMetadata } from 'hyparquet'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -60,6 +63,22 @@ it('gives whole results as Parquet (SQ-8)', async () => {
     await (await ask('parquet', `select number as n from numbers(${ROWS})`)).arrayBuffer(),
   )
   expect([bytes.subarray(0, 4).toString(), bytes.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
+})
+
+it('writes Parquet in groups of rows, within the limit of a result, and leaves no file behind (SQ-8, CU-3)', async () => {
+  const sql = 'select number as n, toString(number) as s from numbers(2500000)'
+  const bytes = Buffer.from(await (await ask('parquet', sql)).arrayBuffer())
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)
+  const { num_rows: rows, row_groups: groups } = parquetMetadata(file)
+  expect(Number(rows)).toBe(2_500_000)
+  expect(groups.length).toBeGreaterThan(1)
+  const left = await readdir(join(service.dataDirectory, 'facts', 'millrace_rows'))
+  expect(left.filter((name) => name.endsWith('.result'))).toEqual([])
+  const large = await ask('parquet', `select repeat('x', 1000) from numbers(3000000)`)
+  expect([large.status, ((await large.json()) as { message: string }).message]).toEqual([
+    429,
+    expect.stringMatching(/limit|exceeded/i),
+  ])
 })
 
 it('refuses before the first byte what is known to be wrong', async () => {

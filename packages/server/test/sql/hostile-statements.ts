@@ -165,8 +165,6 @@ export const HOSTILE_QUERIES: readonly string[] = [
   `select hostname()`,
   `select FQDN()`,
   `select fullHostName()`,
-  `select currentDatabase()`,
-  `select database()`,
   `select currentUser()`,
   `select user()`,
   `select currentRoles()`,

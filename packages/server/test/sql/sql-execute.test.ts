@@ -108,6 +108,6 @@ it('answers a failed statement in the one form of errors (ER-1, ER-4)', async ()
   expect(body).toEqual({
     code: 3,
     message: expect.stringContaining('nothing'),
-    details: [{ engineCode: 'UNKNOWN_IDENTIFIER' }],
+    details: [{ engineCode: 'UNKNOWN_IDENTIFIER', position: 8, line: 1, column: 8 }],
   })
 })

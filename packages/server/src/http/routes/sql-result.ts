@@ -13,7 +13,7 @@ export function withResult(rest: object, { columns, rows, generatedAt }: Page, c
     Buffer.from(
       `${before}${before === '{' ? '' : ','}"result":{"columns":${names},"columnTypes":${types},"rows":[`,
     ),
-    typeof rows === 'string' ? Buffer.from(rows) : rows.bytes,
+    ...(typeof rows === 'string' ? [Buffer.from(rows)] : rows.parts),
     Buffer.from(`],${after.slice(1)}}`),
   ])
 }

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest'
+import { ServiceError } from '../platform/errors.ts'
+import { bindParameters } from './parameters.ts'
+import { placeError } from './place-error.ts'
+
+/** The error that the engine gives for the first `word` of the bound text, and what becomes of it. */
+function placed(given: string, parameters: Record<string, unknown>, word: string): ServiceError {
+  const { sql, source } = bindParameters(given, parameters)
+  const position = Buffer.byteLength(sql.slice(0, sql.indexOf(word))) + 1
+  const message = `Syntax error: failed at position ${position} (${word}) (line 9, col 9): ${word}`
+  return placeError(
+    new ServiceError('invalid_argument', message, { details: [{ position }] }),
+    source,
+  ) as ServiceError
+}
+
+it('tells the place in the text that the caller wrote, behind ${name} and letters of several bytes (ER-4)', () => {
+  const given = "select ${a}, 'ä€😀',\n  ${a} frm x"
+  const error = placed(given, { a: [1, 2] }, 'frm')
+  expect(error.details).toEqual([{ position: given.indexOf('frm') + 1, line: 2, column: 8 }])
+  expect(error.message).toContain(`failed at position ${given.indexOf('frm') + 1} (frm) (line 2, col 8)`)
+})
+
+it('finds the name that the engine does not know, where it stands once, and tells the hint apart (ER-4)', () => {
+  const { source } = bindParameters('select ida,\n idd from t', {})
+  const unknown = (name: string): ServiceError =>
+    placeError(
+      new ServiceError(
+        'invalid_argument',
+        `Unknown expression identifier \`${name}\` in scope x. Maybe you meant: ['id', 'ida']`,
+      ),
+      source,
+    ) as ServiceError
+  expect(unknown('idd').details).toEqual([{ position: 14, line: 2, column: 2, hint: ['id', 'ida'] }])
+  expect(unknown('id').details).toEqual([{ hint: ['id', 'ida'] }])
+})
+
+it('leaves every other error as it is', () => {
+  const { source } = bindParameters('select 1', {})
+  const error = new ServiceError('unavailable', 'identifier x', { retryAfterSeconds: 1 })
+  expect(placeError(error, source)).toBe(error)
+})

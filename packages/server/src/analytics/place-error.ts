@@ -1,0 +1,80 @@
+import { ServiceError } from '../platform/errors.ts'
+
+/** A stretch of the bound text that is longer or shorter than what the caller wrote there. */
+interface Replacement {
+  /** Where it ends in the bound text, in characters from 0. */
+  readonly end: number
+  /** Characters that it has more than the caller's. */
+  readonly growth: number
+}
+
+/** A statement as the caller wrote it, and as the engine is given it. */
+export interface StatementSource {
+  readonly given: string
+  readonly bound: string
+  readonly replacements: readonly Replacement[]
+}
+
+interface Place {
+  readonly position?: number
+  readonly engineCode?: string
+}
+
+const IDENTIFIER = /(?:identifier|Function with name|function) [`']?([A-Za-z_][\w.]*)[`']?/
+const HINT = /Maybe you meant:? (?:\[([^\]]*)\]|([^?\s]+))/
+
+/**
+ * An error of the engine with its place in the text of the caller: the engine counts bytes of what it was given. Where the engine names what it does
+ * not know and no place, the only place at which that name stands is told. `hint` lists the names that the engine would have known (ER-4).
+ */
+export function placeError(error: unknown, source: StatementSource): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'invalid_argument') return error
+  const [detail = {}, ...others] = error.details as readonly Place[]
+  const at =
+    detail.position === undefined ? findName(error.message, source.given) : toGiven(detail.position, source)
+  const hint = readHint(error.message)
+  if (at === null && hint.length === 0) return error
+  const place = at === null ? null : placeOf(source.given, at)
+  const placed = { ...detail, ...place, ...(hint.length === 0 ? {} : { hint }) }
+  return new ServiceError(error.code, place ? inMessage(error.message, place) : error.message, {
+    cause: error.cause,
+    details: [placed, ...others],
+  })
+}
+
+/** Characters from 0 in the caller's text, of a byte from 1 in the bound one. */
+function toGiven(position: number, { given, bound, replacements }: StatementSource): number {
+  const at = Buffer.from(bound)
+    .subarray(0, Math.max(0, position - 1))
+    .toString().length
+  const grown = replacements.filter(({ end }) => end <= at).reduce((sum, { growth }) => sum + growth, 0)
+  return Math.max(0, Math.min(given.length, at - grown))
+}
+
+function findName(message: string, given: string): number | null {
+  const name = IDENTIFIER.exec(message)?.[1]
+  if (name === undefined) return null
+  const pattern = new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}(?![\\w.])`, 'g')
+  const found = [...given.matchAll(pattern)]
+  return found.length === 1 ? (found[0]?.index ?? null) : null
+}
+
+function placeOf(text: string, at: number): { position: number; line: number; column: number } {
+  const before = text.slice(0, at)
+  return { position: at + 1, line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
+}
+
+function inMessage(
+  message: string,
+  { position, line, column }: { position: number; line: number; column: number },
+): string {
+  return message
+    .replace(/failed at position \d+/, `failed at position ${position}`)
+    .replace(/\(line \d+, col \d+\)/, `(line ${line}, col ${column})`)
+}
+
+function readHint(message: string): readonly string[] {
+  const [, list, single] = HINT.exec(message) ?? []
+  if (single !== undefined) return [single]
+  return [...(list ?? '').matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '')
+}
