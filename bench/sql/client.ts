@@ -29,40 +29,6 @@ export function createClient({ url, key, engine }: ServiceReport): Client {
   const engineAgent = socketPath === undefined ? agent : new Agent(options)
   const credentials = Buffer.from(`${engine.username}:${engine.password}`).toString('base64')
 
-  function send(
-    through: Agent,
-    address: string,
-    headers: Record<string, string>,
-    body: string | null,
-  ): Promise<Timing> {
-    const startedAt = performance.now()
-    return new Promise((resolve, reject) => {
-      const sent = request(
-        address,
-        { method: body === null ? 'GET' : 'POST', agent: through, headers },
-        (answer) => {
-          let bytes = 0
-          let last = Buffer.alloc(0)
-          answer.on('data', (chunk: Buffer) => {
-            bytes += chunk.length
-            last =
-              chunk.length >= TAIL_BYTES
-                ? Buffer.from(chunk.subarray(-TAIL_BYTES))
-                : Buffer.concat([last, chunk])
-          })
-          answer.on('error', reject)
-          answer.on('end', () => {
-            const tail = last.subarray(-TAIL_BYTES).toString()
-            if (answer.statusCode === 200) resolve({ ms: performance.now() - startedAt, bytes, tail })
-            else reject(new Error(`${address}: ${answer.statusCode} ${tail}`))
-          })
-        },
-      )
-      sent.on('error', reject)
-      sent.end(body ?? undefined)
-    })
-  }
-
   return {
     api: (path, body) =>
       send(agent, `${url}/api/v1${path}`, { 'api-key': key }, body && JSON.stringify(body)),
@@ -80,4 +46,38 @@ export function createClient({ url, key, engine }: ServiceReport): Client {
       engineAgent.destroy()
     },
   }
+}
+
+function send(
+  through: Agent,
+  address: string,
+  headers: Record<string, string>,
+  body: string | null,
+): Promise<Timing> {
+  const startedAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      address,
+      { method: body === null ? 'GET' : 'POST', agent: through, headers },
+      (answer) => {
+        let bytes = 0
+        let last = Buffer.alloc(0)
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          last =
+            chunk.length >= TAIL_BYTES
+              ? Buffer.from(chunk.subarray(-TAIL_BYTES))
+              : Buffer.concat([last, chunk])
+        })
+        answer.on('error', reject)
+        answer.on('end', () => {
+          const tail = last.subarray(-TAIL_BYTES).toString()
+          if (answer.statusCode === 200) resolve({ ms: performance.now() - startedAt, bytes, tail })
+          else reject(new Error(`${address}: ${answer.statusCode} ${tail}`))
+        })
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body ?? undefined)
+  })
 }

@@ -69,6 +69,7 @@ function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, 
 async function give(bytes: Uint8Array): Promise<void> {
   report({ kind: 'chunk', bytes })
   credit--
+  // oxlint-disable-next-line no-unmodified-loop-condition -- changed by the port's messages
   while (credit <= 0 && !isCancelled) {
     await new Promise<void>((resolve) => {
       grant = resolve

@@ -113,7 +113,7 @@ export async function createSqlFixture(
       { project: other = project, policy = BYPASS, signal = new AbortController().signal } = {},
     ) => {
       const answer = await analytics.runSql(other, { ...EMPTY_REQUEST, ...request }, policy, signal)
-      const rows = JSON.parse(`[${answer.page.rows}]`) as unknown[]
+      const rows = JSON.parse(`[${answer.page.rows.toString()}]`) as unknown[]
       return { ...answer, page: { ...answer.page, rows } }
     },
     async pages(request) {
