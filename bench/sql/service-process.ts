@@ -45,6 +45,7 @@ const parts = compose(
     cursorSecret: randomBytes(32),
     sessionSecret: randomBytes(32),
     isSoleInstance: true,
+    pingDatabase: database.ping,
   },
   systemClock,
   log,
