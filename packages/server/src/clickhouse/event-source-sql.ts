@@ -45,9 +45,10 @@ export function eventSql(
       ? source
       : `${source} and groups in (
           select groups from (${source}) group by groups order by count() desc, groups limit ${plan.maxGroups})`
-  const ofNewOnly = `select groups, toInt64(min(window)) as window, y from (select groups, y, ${windowsSql(plan.windows, edges)} as window from (${kept}) where y != '') group by groups, y`
+  // A group whose events all lack the property has counts of 0, as it has in windows.
+  const ofNewOnly = `select groups, toInt64(min(window)) as window, y from (select groups, y, ${windowsSql(plan.windows, edges)} as window from (${kept})) group by groups, y`
   const sql = plan.isNewOnly
-    ? `select groups, window, toFloat64(count()) as value from (${ofNewOnly}) group by groups, window`
+    ? `select groups, window, toFloat64(countIf(y != '')) as value from (${ofNewOnly}) group by groups, window`
     : `select groups, window, toFloat64(${STATISTICS[plan.statistic]}) as value
        from (select *, ${windowsSql(plan.windows, edges)} as window from (${kept})) group by groups, window`
   return { sql, parameters }

@@ -34,6 +34,14 @@ export function gridPoints(
   return collect(pointsWithinDays(zone, start, stepSeconds), end, maxPoints)
 }
 
+/** The grid point after `point`, which is one: where its interval ends. */
+export function nextGridPoint(zone: TimeZone, point: number, stepSeconds: number): number {
+  const points =
+    stepSeconds >= DAY_SECONDS ? marks(zone, point, stepSeconds) : pointsWithinDays(zone, point, stepSeconds)
+  for (const each of points) if (each > point) return each
+  throw new Error('A grid has no end')
+}
+
 function collect(points: Iterable<number>, end: number, maxPoints: number): Float64Array | null {
   const collected: number[] = []
   for (const point of points) {

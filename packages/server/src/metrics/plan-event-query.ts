@@ -3,6 +3,7 @@ import { invalidArgument } from '../platform/errors.ts'
 import { parseCondition } from './event-condition.ts'
 import type { EventPlan, EventStatistic } from './event-source.ts'
 import { parseFunctions, type FunctionCall } from './functions.ts'
+import { nextGridPoint } from './grid.ts'
 import { addPeriod, parsePeriod, type Period } from './period.ts'
 import type { Grid } from './time-range.ts'
 import type { Windows } from './windows.ts'
@@ -107,7 +108,9 @@ function isPropertyType(type: string): type is keyof typeof PROPERTY_TYPES {
 /** From each grid point to the next, or as far back from there as asked for; the first one from the beginning where values accumulate. */
 function intervalsOf(grid: Grid, lookBack: Period | null, isRunning: boolean): Windows {
   const { points, zone, stepSeconds } = grid
-  const toMicros = points.map((point, i) => (points[i + 1] ?? point + stepSeconds) * 1_000_000)
+  const toMicros = points.map(
+    (point, i) => (points[i + 1] ?? nextGridPoint(zone, point, stepSeconds)) * 1_000_000,
+  )
   const fromMicros = points.map((point, i) => {
     if (isRunning) return i === 0 ? -Infinity : point * 1_000_000
     if (!lookBack) return point * 1_000_000
