@@ -72,7 +72,7 @@ export function ProjectOverview() {
           </Stat>
         )}
         {mayAdmin && (
-          <Stat name="Dead letters" note={letters === 0 ? 'none to look after' : 'redrive or dismiss them'}>
+          <Stat name="Dead letters" note={letters === 0 ? 'none to look after' : 'redrive or dismiss'}>
             {wholeNumber(letters)}
           </Stat>
         )}
@@ -80,13 +80,13 @@ export function ProjectOverview() {
           name="Stored"
           note={
             service?.disk
-              ? `${byteSize(service.disk.freeBytes)} of the disk free`
+              ? `${byteSize(service.disk.freeBytes)} free`
               : `${wholeNumber(usage?.rows ?? 0)} rows`
           }
         >
           {usage ? byteSize(usage.bytes) : '–'}
         </Stat>
-        <Stat name="Engines" note={health === 'ready' ? 'facts and control answer' : 'see the log'}>
+        <Stat name="Engines" note={health === 'ready' ? 'both answer' : 'see the log'}>
           <Badge look={health === 'ready' ? 'good' : 'bad'}>{health}</Badge>
         </Stat>
       </dl>
@@ -134,7 +134,7 @@ function Versions({ versions }: { readonly versions: readonly VersionView[] }) {
       isPadded={false}
       actions={
         <Link to="/p/$owner/$project/data" params={address} search={{ tab: 'versions' }}>
-          All {versions.length}
+          All versions
         </Link>
       }
     >

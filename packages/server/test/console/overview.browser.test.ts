@@ -13,7 +13,7 @@ describe('the overview', { timeout: 120_000 }, () => {
     await flow.see('unconfigured')
     await flow.page.getByRole('region', { name: 'Versions' }).getByText('active').waitFor()
     await flow.see('Dead letters')
-    await flow.see(/of the disk free/)
+    await flow.see(/iB free$/)
   })
 
   it('shows the engines, the disk, and what each project stores', async () => {

@@ -5,6 +5,7 @@ import { signIn } from './browser.ts'
 import { setUpConsole } from './console-flow.ts'
 
 const flow = setUpConsole()
+const SCRIPT = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>'
 
 let foreign: Server
 let foreignUrl: string
@@ -80,6 +81,37 @@ describe('a console that is attacked', { timeout: 120_000 }, () => {
     )
     await expect.poll(() => flow.faults.join()).toContain('script-src')
     flow.faults.length = 0
+    expect(await flow.page.evaluate('window.broken')).toBeUndefined()
+  })
+
+  it('shows names, values and answers of others as text, whatever they hold', async () => {
+    const place = {
+      chain: '<script>window.broken=1</script>',
+      blockNumber: 1,
+      time: new Date(Date.now() - 7_200_000).toISOString(),
+    }
+    const records = [
+      { type: 'gauge', name: 'price', value: 1, labels: { pool: SCRIPT }, ...place },
+      { type: 'event', name: `e${SCRIPT}`, message: SCRIPT, attributes: { [SCRIPT]: SCRIPT }, ...place },
+      { type: 'export', name: SCRIPT, channel: SCRIPT, data: { text: SCRIPT }, ...place },
+    ]
+    await flow.service.post('/projects', { owner: 'acme', name: 'hostile' })
+    const { status } = await flow.service.post('/ingest/acme/hostile/batch', { records })
+    expect(status).toBe(200)
+    const project = '/p/acme/hostile'
+    await signIn(flow.page, flow.service.administratorKey, project)
+    await flow.page.getByRole('cell', { name: '<script>window.broken=1</script>' }).first().waitFor()
+    await flow.page.goto(
+      `${project}/metrics?queries=${encodeURIComponent(JSON.stringify([{ metric: 'price', alias: SCRIPT }]))}`,
+    )
+    await flow.see(/1 series/)
+    await flow.page.goto(`${project}/sql?sql=${encodeURIComponent(`select '${SCRIPT}' as \`${SCRIPT}\``)}`)
+    await flow.press('Run')
+    await flow.page.getByRole('gridcell', { name: SCRIPT }).waitFor()
+    await flow.page.goto(`${project}/data?tab=events`)
+    await flow.see(/1 record$/)
+    await flow.page.goto(`${project}/webhooks`)
+    await flow.page.getByRole('link', { name: SCRIPT }).waitFor()
     expect(await flow.page.evaluate('window.broken')).toBeUndefined()
   })
 
