@@ -1,8 +1,6 @@
-// Runs a processor of the existing SDK offline on recorded logs, and ingests what it answers.
-//   npm install @sentio/sdk @millrace/sdk
-//   MILLRACE_API_KEY=mr_… node run.mjs
+// Runs a processor of the existing SDK offline on recorded logs, and ingests what it answers. See README.md.
 import process from 'node:process'
-import { createBridge } from '@millrace/sdk'
+import { createBridge, runBindings } from '@millrace/sdk'
 import { TestProcessorServer } from '@sentio/sdk/testing'
 
 const word = (hex) => `0x${hex.padStart(64, '0')}`
@@ -23,22 +21,33 @@ const recorded = [
   { number: 101, logs: [transfer(101, 0, 2n ** 200n)] },
 ]
 
-const server = new TestProcessorServer(() => import('./processor.mjs'))
+const server = new TestProcessorServer(() => import('./built/processor.js'))
 await server.start({ templateInstances: [] })
-const { exportConfigs } = await server.getConfig({})
+const { exportConfigs, dbSchema } = await server.getConfig({})
 
 const bridge = createBridge({
   baseUrl: process.env.MILLRACE_URL ?? 'http://127.0.0.1:8080',
   apiKey: process.env.MILLRACE_API_KEY ?? '',
   project: process.env.MILLRACE_PROJECT ?? 'demo/erc20',
   exportConfigs,
+  dbSchema,
   onWarning: (warning) => console.warn(warning),
 })
+// The protocol of a deployed processor: what it asks of its entities is answered by the service.
+const processBindings = (requests) =>
+  server.service.processBindingsStream(requests, { signal: new AbortController().signal })
+
 for (const { number, logs } of recorded) {
-  const results = []
-  for (const log of logs) results.push((await server.eth.testLog(log)).result)
-  await bridge.block({ chain: '1', number, time: new Date(1_700_000_000_000 + number * 12_000) }, results)
+  const time = new Date(1_700_000_000_000 + number * 12_000)
+  const bindings = logs.map((log) => {
+    const binding = server.eth.buildLogBinding(log)
+    binding.data.ethLog.timestamp = time
+    return binding
+  })
+  await bridge.run({ chain: '1', number, time }, ({ answer }) =>
+    runBindings(processBindings, bindings, answer),
+  )
+  await bridge.flush()
 }
-await bridge.flush()
 console.log(`${recorded.length} blocks sent`)
 process.exit(0)

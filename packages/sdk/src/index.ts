@@ -1,6 +1,9 @@
 export { createBridge } from './bridge/create-bridge.ts'
-export type { Bridge, BridgeOptions } from './bridge/create-bridge.ts'
-export type { EntityRequest, ProcessResult } from './bridge/process-result.ts'
+export type { Bridge, BridgeOptions, RunningBlock } from './bridge/create-bridge.ts'
+export type { EntityAnswer, EntityRequest } from './bridge/entity-messages.ts'
+export type { ProcessResult } from './bridge/process-result.ts'
+export { runBindings } from './bridge/run-bindings.ts'
+export type { ProcessBindings, StreamMessage, StreamRequest } from './bridge/run-bindings.ts'
 export { createClient } from './client/create-client.ts'
 export type {
   Client,

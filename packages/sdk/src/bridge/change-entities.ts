@@ -1,12 +1,19 @@
 import type { Context } from '../processor/block-context.ts'
-import type { EntityRequest } from './process-result.ts'
+import type { EntityRequest } from './entity-messages.ts'
+import type { EntitySchema, FieldType } from './entity-schema.ts'
+import { storedForm } from '../processor/entity-state.ts'
+import { richValueOf } from './to-rich-value.ts'
 import { alike, decimalOf, scaledOf } from '../processor/exact-decimal.ts'
 import { attributesOf, valueOf } from './rich-value.ts'
 
 const OPERATORS = { 0: 'set', 1: 'add', 2: 'multiply', SET: 'set', ADD: 'add', MULTIPLY: 'multiply' } as const
 
 /** Applies the changes that a processor asked for to its entities, in order. */
-export async function changeEntities(context: Context, request: EntityRequest): Promise<void> {
+export async function changeEntities(
+  context: Context,
+  request: EntityRequest,
+  schema: EntitySchema,
+): Promise<void> {
   const { upsert, update, delete: removal } = request
   for (const [index, entity] of (upsert?.entity ?? []).entries()) {
     const rich = upsert?.entityData?.[index]
@@ -19,11 +26,25 @@ export async function changeEntities(context: Context, request: EntityRequest): 
     for (const [field, { value = {}, op = 0 }] of Object.entries(update?.entityData?.[index]?.fields ?? {})) {
       row[field] = combine(OPERATORS[op as keyof typeof OPERATORS], row[field], valueOf(value))
     }
-    context.store.upsert(entity, { ...row, id })
+    context.store.upsert(entity, { ...typedRow(row, schema.get(entity)), id })
   }
   for (const [index, entity] of (removal?.entity ?? []).entries()) {
     context.store.delete(entity, removal?.id?.[index] ?? '')
   }
+}
+
+/** What was read is text where it was a decimal or a list, and what was counted may be of another kind of number: fields keep their types. */
+function typedRow(
+  row: Readonly<Record<string, unknown>>,
+  types: ReadonlyMap<string, FieldType> | undefined,
+): Record<string, unknown> {
+  const stored: Readonly<Record<string, unknown>> = storedForm('', row)
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      const type = types?.get(name)
+      return [name, type ? valueOf(richValueOf(stored[name], type)) : value]
+    }),
+  )
 }
 
 /** Numbers with numbers, bigints with bigints; anything with a decimal goes by its digits. */

@@ -92,28 +92,6 @@ export interface ProcessResult {
   readonly events?: readonly EventMessage[]
   readonly exports?: readonly ExportMessage[]
   readonly timeseriesResult?: readonly TimeseriesMessage[]
-}
-
-/** A request of a processor for its entities, as far as it changes them. The lists run in parallel. */
-export interface EntityRequest {
-  readonly upsert?:
-    | {
-        readonly entity?: readonly string[]
-        readonly id?: readonly string[]
-        readonly data?: readonly Readonly<Record<string, unknown>>[]
-        readonly entityData?: readonly RichStruct[]
-      }
-    | undefined
-  readonly update?:
-    | {
-        readonly entity?: readonly string[]
-        readonly id?: readonly string[]
-        readonly entityData?: readonly {
-          readonly fields?: Readonly<
-            Record<string, { readonly value?: RichValue | undefined; readonly op?: number | string }>
-          >
-        }[]
-      }
-    | undefined
-  readonly delete?: { readonly entity?: readonly string[]; readonly id?: readonly string[] } | undefined
+  /** Of a handler that threw, the reason. */
+  readonly states?: { readonly error?: string | undefined } | undefined
 }

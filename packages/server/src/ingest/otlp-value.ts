@@ -15,10 +15,13 @@ export interface KeyValue {
   readonly value?: AnyValue
 }
 
-/** The value as an attribute of an event: integers exact, bytes as base64, lists and maps as JSON; null where there is none. */
+/**
+ * The value as an attribute of an event: integers exact, bytes as base64, lists and maps as JSON; null where there is none. Integers that a double
+ * holds are numbers: senders without a type of integers send 1 as one and 1.5 as none, of the same attribute.
+ */
 export function attributeOf(value: AnyValue | undefined): unknown {
-  const integer = value?.intValue
-  return integer === undefined ? plain(value) : { $int: String(integer) }
+  const given = plain(value)
+  return value?.intValue !== undefined && typeof given === 'string' ? { $int: given } : given
 }
 
 /** The value as a text: that of a string is itself, anything else is written as JSON. */

@@ -60,6 +60,26 @@ describe('log records of OpenTelemetry', () => {
     expect(await rows(`select tags from payment_failed`)).toEqual([{ tags: '["a",2]' }])
   })
 
+  it('may hold whole and broken numbers in one attribute, as senders without integers write them', async () => {
+    const values = [{ intValue: '0' }, { doubleValue: 1.5 }, { intValue: 3 }]
+    const logRecords = values.map((value, index) => ({
+      timeUnixNano: String(1_700_000_000_000_000_000n + BigInt(index)),
+      eventName: 'order',
+      attributes: [{ key: 'amount', value }],
+    }))
+    const { status, body } = await service.post(
+      LOGS,
+      { resourceLogs: [{ scopeLogs: [{ logRecords }] }] },
+      { 'content-type': 'application/json' },
+    )
+    expect([status, body]).toEqual([200, {}])
+    expect(await rows('select amount from `order` order by amount')).toEqual([
+      { amount: 0 },
+      { amount: 1.5 },
+      { amount: 3 },
+    ])
+  })
+
   it('are read from compressed protobuf; without an event name they are the log "logs"', async () => {
     const record = [
       fixed(11, 1_700_000_000_000_000_000n),
