@@ -14,6 +14,7 @@ const KEY = 'bench-administrator-key-of-a-temporary-service'
 export interface Service {
   readonly url: string
   readonly key: string
+  readonly pid: number
   stop(): Promise<void>
 }
 
@@ -59,7 +60,7 @@ export async function startService(dataDirectory?: string): Promise<Service> {
     }
     await sleep(100)
   }
-  return { url, key: KEY, stop }
+  return { url, key: KEY, pid: child.pid ?? 0, stop }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -31,7 +31,7 @@ export const DEFAULT_INGEST_LIMITS: IngestLimits = {
   maxEventLogs: 1000,
   maxEntities: 1000,
   maxAttributes: 500,
-  maxWaitingBytes: 128 * 1024 * 1024,
+  maxWaitingBytes: 64 * 1024 * 1024,
   maxGroupBytes: 16 * 1024 * 1024,
   maxEngineAwayMs: 30_000,
 }
