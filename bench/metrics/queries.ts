@@ -12,6 +12,10 @@ export interface BenchQuery {
   readonly promQl?: string
   /** Does PromQL's answer agree to the digit? Its rate extrapolates. */
   readonly isPromQlExact?: boolean
+  /** How large the operands of a difference are. */
+  readonly operands?: number
+  /** VictoriaMetrics leaves some series out where they have just begun, so points before this epoch second are not compared. */
+  readonly comparedFromSeconds?: number
   /** Aims against VictoriaMetrics without its cache: how many times as fast at one client. */
   readonly aim?: number
 }
@@ -95,6 +99,7 @@ export const BENCH_QUERIES: readonly BenchQuery[] = [
       })),
       formulas: [{ id: 'c', expression: 'a - b' }],
     },
+    operands: 1.5e8,
     metricsQl: `sum(${ahead('sum_over_time', 'gauge_a', '1d')}) - sum(${ahead('sum_over_time', 'gauge_b', '1d')})`,
     promQl: `sum(${ahead('sum_over_time', 'gauge_a', '1d')}) - sum(${ahead('sum_over_time', 'gauge_b', '1d')})`,
     isPromQlExact: true,
@@ -125,6 +130,7 @@ export const BENCH_QUERIES: readonly BenchQuery[] = [
     days: 1,
     stepSeconds: 300,
     ours: { queries: [{ id: 'a', query: 'wide', aggregate: { op: 'SUM', grouping: ['group'] } }] },
+    comparedFromSeconds: END_MS / 1000 - 23 * 3600,
     metricsQl: 'sum(wide) by (group)',
     promQl: 'sum(wide) by (group)',
     isPromQlExact: true,
