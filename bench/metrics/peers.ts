@@ -32,14 +32,20 @@ export function ensureInstalled(name: PeerName): void {
   })
 }
 
-/** Starts a peer on its data in `directory`, without a cache of results, and waits until it answers. */
-export async function startPeer(name: PeerName, directory: string): Promise<Peer> {
+/** Starts a peer on its data in `directory`, without its cache of results unless that is wanted, and waits until it answers. */
+export async function startPeer(
+  name: PeerName,
+  directory: string,
+  { keepsResults = false }: { readonly keepsResults?: boolean } = {},
+): Promise<Peer> {
   ensureInstalled(name)
   mkdirSync(directory, { recursive: true })
   const address = `127.0.0.1:${await freePort()}`
   const log = createWriteStream(join(directory, '..', `${PACKAGES[name]}.log`))
   await once(log, 'open')
-  const child = spawn(PACKAGES[name], argumentsOf(name, directory, address), { stdio: ['ignore', log, log] })
+  const child = spawn(PACKAGES[name], argumentsOf(name, directory, address, keepsResults), {
+    stdio: ['ignore', log, log],
+  })
   const closed = once(child, 'close')
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
@@ -57,13 +63,18 @@ export async function startPeer(name: PeerName, directory: string): Promise<Peer
   return { name, url, stop }
 }
 
-function argumentsOf(name: PeerName, directory: string, address: string): readonly string[] {
+function argumentsOf(
+  name: PeerName,
+  directory: string,
+  address: string,
+  keepsResults: boolean,
+): readonly string[] {
   if (name === 'VictoriaMetrics') {
     return [
       `-storageDataPath=${directory}`,
       `-httpListenAddr=${address}`,
       '-retentionPeriod=100y',
-      '-search.disableCache',
+      ...(keepsResults ? [] : ['-search.disableCache']),
     ]
   }
   const configuration = join(directory, '..', 'prometheus.yml')

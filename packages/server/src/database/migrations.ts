@@ -10,6 +10,7 @@ import { dataVersionsMigration } from './migrations/0040-data-versions.ts'
 import { channelOperationMigration } from './migrations/0050-channel-operation.ts'
 import { readViewsMigration } from './migrations/0060-read-views.ts'
 import { chainHeightsMigration } from './migrations/0061-chain-heights.ts'
+import { openWritesMigration } from './migrations/0062-open-writes.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   channelOperationMigration,
   readViewsMigration,
   chainHeightsMigration,
+  openWritesMigration,
 ]

@@ -1,0 +1,78 @@
+import { connect, type Socket } from 'node:net'
+
+/** One kept connection that sends prepared requests and only counts what comes back, so that the client costs little. */
+export interface RawClient {
+  /** Sends a request and resolves with the bytes of the answer's body. Rejects for a status that is not 200. */
+  ask(request: Buffer): Promise<number>
+  close(): void
+}
+
+/** A request as it goes over the connection. */
+export function rawRequest(
+  method: 'GET' | 'POST',
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body = '',
+): Buffer {
+  const lines = Object.entries({
+    host: '127.0.0.1',
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+  })
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${head}\r\n${body}`)
+}
+
+interface Waiting {
+  resolve(bytes: number): void
+  reject(error: Error): void
+}
+
+const HEAD_END = '\r\n\r\n'
+const LAST_CHUNK = '0\r\n\r\n'
+
+/** Connects; answers come with their length or in chunks. */
+export function createRawClient(url: string): RawClient {
+  const { hostname, port } = new URL(url)
+  const socket: Socket = connect(Number(port), hostname).setNoDelay(true)
+  let waiting: Waiting | null = null
+  let head: Buffer = Buffer.alloc(0)
+  /** Bytes of the body still to come; null before the head is whole, Infinity for chunks. */
+  let left: number | null = null
+  let bytes = 0
+
+  function finish(): void {
+    const done = waiting
+    waiting = null
+    left = null
+    head = Buffer.alloc(0)
+    done?.resolve(bytes)
+  }
+
+  socket.on('data', (data: Buffer) => {
+    let body = data
+    if (left === null) {
+      head = head.length === 0 ? data : Buffer.concat([head, data])
+      const end = head.indexOf(HEAD_END)
+      if (end < 0) return
+      const text = head.toString('latin1', 0, end)
+      if (!text.startsWith('HTTP/1.1 200')) return waiting?.reject(new Error(head.toString('utf8', 0, 500)))
+      left = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Infinity)
+      body = head.subarray(end + HEAD_END.length)
+      bytes = 0
+    }
+    bytes += body.length
+    left -= body.length
+    if (left === 0 || (left === Infinity && body.subarray(-LAST_CHUNK.length).toString() === LAST_CHUNK))
+      finish()
+  })
+  socket.on('error', (error) => waiting?.reject(error))
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        socket.write(request)
+      }),
+    close: () => socket.destroy(),
+  }
+}
