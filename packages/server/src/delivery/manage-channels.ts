@@ -1,5 +1,6 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { CHANNEL_NAME_RULE, isChannelName } from './channel-name.ts'
 import { checkHeaders, checkLimits, checkUrl, type DestinationGuard } from './check-channel.ts'
 import { checkTls } from './check-tls.ts'
 import {
@@ -166,6 +167,5 @@ function checkAlertChannel(name: string, alertChannel: string): void {
 }
 
 function checkName(field: string, name: string): void {
-  if (/^[^\p{Cc}/]{1,512}$/u.test(name)) return
-  throw invalidArgument(`${field}: must have 1 to 512 characters, without slashes and control characters`)
+  if (!isChannelName(name)) throw invalidArgument(`${field}: ${CHANNEL_NAME_RULE}`)
 }

@@ -1,3 +1,4 @@
+import { CHANNEL_NAME_RULE, isChannelName } from '../delivery/channel-name.ts'
 import { nextTurn } from './next-turn.ts'
 import { invalidArgument } from '../platform/errors.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
@@ -111,8 +112,8 @@ function addRow<Row extends EventRow | EntityChange>(rows: Map<string, Row[]>, r
 function readExport(record: WireRecord, sent: SentRecord, { version, limits }: Validation): ExportedMessage {
   const { chain, blockNumber, timestampMicros } = readPlace(record)
   return {
-    channel: readRoutingName(record['channel'], 'channel'),
-    exportName: readRoutingName(record['name'], 'name'),
+    channel: readChannel(record['channel']),
+    exportName: readExportName(record['name']),
     chain,
     blockNumber,
     position: readPosition(record),
@@ -122,10 +123,17 @@ function readExport(record: WireRecord, sent: SentRecord, { version, limits }: V
   }
 }
 
-/** Names that go to receivers are kept as they are, not cleaned. */
-function readRoutingName(value: unknown, field: string): string {
-  const name = readText(value, field, 512)
-  if (name === '') throw new RecordFault(field, 'is required')
-  if (name.includes('\u0000')) throw new RecordFault(field, 'must not hold the character U+0000')
+function readChannel(value: unknown): string {
+  const name = readText(value, 'channel', 512)
+  if (name === '') throw new RecordFault('channel', 'is required')
+  if (!isChannelName(name)) throw new RecordFault('channel', CHANNEL_NAME_RULE)
+  return name
+}
+
+/** It goes to receivers and is kept as it is, not cleaned. */
+function readExportName(value: unknown): string {
+  const name = readText(value, 'name', 512)
+  if (name === '') throw new RecordFault('name', 'is required')
+  if (name.includes('\u0000')) throw new RecordFault('name', 'must not hold the character U+0000')
   return name
 }
