@@ -19,6 +19,7 @@ import type { Config } from './config.ts'
 import { createAlertStore } from './database/alert-store.ts'
 import { createAttemptStore } from './database/attempt-store.ts'
 import { createBatchStore } from './database/batch-store.ts'
+import { countChannels } from './database/channel-counts.ts'
 import { createChannelStore } from './database/channel-store.ts'
 import { createDatabaseClock } from './database/database-clock.ts'
 import { createDataVersionStore } from './database/data-version-store.ts'
@@ -310,7 +311,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...projectRoutes(projects),
       projectUsageRoute(usage),
       ...versionsRoutes(projects),
-      serviceMetricsRoute(cache.counts),
+      serviceMetricsRoute(cache.counts, () => countChannels(db)),
       serviceStatusRoute({ engines: statedEngines(config, engines), usage, clock }),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),

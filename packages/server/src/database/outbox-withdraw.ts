@@ -64,6 +64,16 @@ export async function withdrawExports(
       id,
       withdrawn.map((row) => row.event_id),
     )
+    // Nor is it pulled or sent again, if it died before.
+    await tx
+      .updateTable('webhook_dead_message')
+      .set({ is_superseded: 1 })
+      .where('lane_id', '=', id)
+      .where('version', '=', version)
+      .where('chain', '=', chain)
+      .where('block_number', '>', aboveBlock)
+      .where('is_superseded', '=', 0)
+      .execute()
     if (is_retracting === 1) await noteOrphans(tx, id, { version, chain, aboveBlock })
     await tx
       .deleteFrom('webhook_arrival')

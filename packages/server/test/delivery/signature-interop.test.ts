@@ -21,6 +21,17 @@ async function signIndependently(
   return `v1,${btoa(String.fromCharCode(...signature))}`
 }
 
+const RECORDED_SECRET = 'whsec_bWlsbHJhY2UgdGVzdCB2ZWN0b3Igc2VjcmV0IDAxMjM='
+/** Made by version 1.1.1 of the package `standardwebhooks`: id, body, signature. */
+const RECORDED: readonly (readonly [string, string, string])[] = [
+  ['msg_1', '[]', 'v1,EKjfgmYh5iZKmwNPb1/4GS9DBNomV9OtkI1u/VB0grY='],
+  [
+    'msg_2',
+    '[{"event_id":9007199254740991,"data":{"b":1.10,"a":"\\u0000☕ 😀","n":115792089237316195423570985008687907853269984665640564039457584007913129639935}}]',
+    'v1,wL7C5hpS0Yk/AzyhN61y3Dh+N6qrX0jkMfOyl6F7a58=',
+  ],
+]
+
 const messages = fc.array(fc.record({ event_id: fc.nat(), data: fc.jsonValue() }), { maxLength: 5 })
 
 describe('signatures of webhooks', () => {
@@ -36,6 +47,14 @@ describe('signatures of webhooks', () => {
       }),
     )
   })
+
+  it.each(RECORDED)(
+    'of %s are those that the package of Standard Webhooks makes (DL-1)',
+    (id, body, expected) => {
+      const signed = { webhookId: id, timestampSeconds: NOW_SECONDS, body: Buffer.from(body) }
+      expect(signatureHeaders(signed, [RECORDED_SECRET])['webhook-signature']).toBe(expected)
+    },
+  )
 
   it('are verified by the SDK when another implementation made them, and by either secret while they overlap (DL-1)', async () => {
     const [before, after] = [createWebhookSecret(), createWebhookSecret()]
