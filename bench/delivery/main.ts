@@ -107,12 +107,12 @@ async function run(): Promise<void> {
       try {
         for await (const [title, result] of scenario(contender)) {
           results.push({ contender: contender.name, scenario: title, ...result })
-          process.stdout.write(`\r${contender.name}, ${title}: ${JSON.stringify(result, rounded)}\n`)
+          process.stdout.write(`${contender.name}, ${title}: ${JSON.stringify(result, rounded)}\n`)
         }
       } catch (error) {
         const failure = error instanceof Error ? error.message : String(error)
         results.push({ contender: contender.name, scenario: name, failure })
-        process.stdout.write(`\r${contender.name}, ${name}: FAILED: ${failure}\n`)
+        process.stdout.write(`${contender.name}, ${name}: FAILED: ${failure}\n`)
       }
     }
   }
@@ -124,8 +124,13 @@ async function run(): Promise<void> {
   )
 }
 
+const PROGRESS_EVERY_MS = 2000
+let shownAt = Number.NEGATIVE_INFINITY
+
 function progress(text: string): void {
-  process.stderr.write(`\r${text}   `)
+  if (performance.now() - shownAt < PROGRESS_EVERY_MS) return
+  shownAt = performance.now()
+  process.stderr.write(`${text}\n`)
 }
 
 function rounded(_: string, value: unknown): unknown {
