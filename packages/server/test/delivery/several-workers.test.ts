@@ -71,15 +71,15 @@ describe.each(postgres)('two workers of one database, on $name', ({ open }) => {
   const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
   it('lose and double nothing when one after the other is restarted under load (DL-6)', async () => {
-    let isOver = false
+    const over = new AbortController()
     const sending = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await send(20)
         await pause(20)
       }
     })()
     for (const worker of [...workers, ...workers]) await worker.restart('SIGTERM')
-    isOver = true
+    over.abort()
     await sending
     await vi.waitFor(() => expect(arrived.get('three')).toHaveLength(sent), PATIENCE)
     await vi.waitFor(() => expect(arrived.get('two')).toHaveLength(sent), PATIENCE)
