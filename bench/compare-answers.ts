@@ -10,7 +10,7 @@ import process from 'node:process'
 import { createApi, PROJECT, type Api } from './api.ts'
 import { CASES, FORMULAS, type ComparedCase } from './compare-answers/cases.ts'
 import { comparedSamples, FIRST_MS, HOURS, toLines, toRecord } from './compare-answers/samples.ts'
-import { startPeer, type Peer, type PeerName } from './metrics/peers.ts'
+import { ensureInstalled, startPeer, type Peer, type PeerName } from './metrics/peers.ts'
 import { startService } from './service.ts'
 
 /** Values by series and epoch second. */
@@ -58,6 +58,8 @@ async function run(): Promise<boolean> {
       body: toLines(samples, 'milliseconds'),
     })
     await fetch(`${victoria.url}/internal/force_flush`)
+    // Before its tool is used.
+    ensureInstalled('Prometheus')
     const blocks = join(directory, 'prometheus')
     const text = join(directory, 'samples.txt')
     writeFileSync(text, `${toLines(samples, 'seconds')}# EOF\n`)
