@@ -21,7 +21,8 @@ const SAMPLE_MS = 20 * 60_000
 const PANELS = 40
 const ROUNDS = 12
 const STAMPEDE = 1000
-const SECONDS = 4
+const SECONDS = 3
+const WARM_UPS = 5
 const OUT = 'bench/results/cache.json'
 const LARGE_STEP_SECONDS = 3 * 3600
 
@@ -51,7 +52,9 @@ async function run(): Promise<void> {
     const victoria = await startPeer('VictoriaMetrics', join(directory, 'victoria'), { keepsResults: true })
     running.push(victoria)
     const api = createApi(service.url, service.key)
+    process.stderr.write('loading …\n')
     await load(api, victoria.url, endMs)
+    process.stderr.write('measuring …\n')
     const systems = [millrace(service.url, service.key), victoriaMetrics(victoria.url)]
     const results: Result[] = []
     for (const clients of [1, 8]) {
@@ -145,7 +148,7 @@ async function repeat(system: Asked, clients: number, endMs: number): Promise<Re
   const durations: number[] = []
   let bytes = 0
   const connections = Array.from({ length: clients }, () => createRawClient(system.url))
-  for (const { ask } of connections) for (let i = 0; i < 50; i += 1) await ask(request)
+  for (const { ask } of connections) for (let i = 0; i < WARM_UPS; i += 1) await ask(request)
   const startedAt = performance.now()
   await Promise.all(
     connections.map(async ({ ask, close }) => {

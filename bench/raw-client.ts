@@ -40,12 +40,15 @@ export function createRawClient(url: string): RawClient {
   /** Bytes of the body still to come; null before the head is whole, Infinity for chunks. */
   let left: number | null = null
   let bytes = 0
+  /** The last bytes so far: packets may cut the last chunk anywhere. */
+  let tail = ''
 
   function finish(): void {
     const done = waiting
     waiting = null
     left = null
     head = Buffer.alloc(0)
+    tail = ''
     done?.resolve(bytes)
   }
 
@@ -63,8 +66,10 @@ export function createRawClient(url: string): RawClient {
     }
     bytes += body.length
     left -= body.length
-    if (left === 0 || (left === Infinity && body.subarray(-LAST_CHUNK.length).toString() === LAST_CHUNK))
-      finish()
+    tail = (tail + body.toString('latin1', Math.max(0, body.length - LAST_CHUNK.length))).slice(
+      -LAST_CHUNK.length,
+    )
+    if (left === 0 || (left === Infinity && tail === LAST_CHUNK)) finish()
   })
   socket.on('error', (error) => waiting?.reject(error))
   return {
