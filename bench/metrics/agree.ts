@@ -16,7 +16,6 @@ export async function checkAgreement(ours: System, peer: System, query: BenchQue
   let agreed = 0
   for (const [series, points] of other) {
     for (const [second, value] of points) {
-      if (second < (query.comparedFromSeconds ?? 0)) continue
       const found = own.get(series)?.get(second)
       const distance = Math.max(TOLERANCE * Math.max(1, Math.abs(value)), ROUNDING * (query.operands ?? 0))
       const isNear = found !== undefined && Math.abs(found - value) <= distance
@@ -28,15 +27,13 @@ export async function checkAgreement(ours: System, peer: System, query: BenchQue
       agreed += 1
     }
   }
-  const missing = isRanking ? 0 : countPoints(own, query.comparedFromSeconds ?? 0) - agreed
+  const missing = isRanking ? 0 : countPoints(own) - agreed
   if (missing > 0) throw new Error(`${query.name}: ${peer.name} lacks ${missing} of our points`)
   return agreed
 }
 
-function countPoints(points: Points, fromSeconds: number): number {
+function countPoints(points: Points): number {
   let count = 0
-  for (const series of points.values()) {
-    for (const second of series.keys()) if (second >= fromSeconds) count += 1
-  }
+  for (const series of points.values()) count += series.size
   return count
 }

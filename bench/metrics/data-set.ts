@@ -1,5 +1,3 @@
-import { versionDatabases } from '../../packages/server/src/clickhouse/layout.ts'
-
 /** One metric of the data set: `series` times one sample every minute up to `END_MS`. */
 export interface BenchMetric {
   readonly name: string
@@ -27,11 +25,6 @@ export function benchMetrics(scale: number): readonly BenchMetric[] {
 /** How many samples a metric has. */
 export function samplesOf({ series, hours }: BenchMetric): number {
   return series * hours * 60
-}
-
-/** Where the service keeps the samples of the bench's project. */
-export function pointsTable(projectId: number, version: number): string {
-  return `${versionDatabases(projectId, version).facts}.points`
 }
 
 function startSeconds({ hours }: BenchMetric): number {

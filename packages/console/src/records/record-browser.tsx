@@ -55,6 +55,8 @@ export function RecordBrowser({
     // oxlint-disable-next-line react/exhaustive-deps -- `start` is made anew each time and means the same
   }, [statement, isLive])
   const columns = useMemo(() => columnsOf(run), [run])
+  // Before its first question has left, the table is not known to be empty.
+  const isLooking = run.state === 'idle' || run.state === 'running'
   if (!table) return null
   const change = (index: number, changed: Partial<Condition>) =>
     setConditions((before) => before.map((each, place) => (place === index ? { ...each, ...changed } : each)))
@@ -133,13 +135,13 @@ export function RecordBrowser({
       {run.error !== null && <ErrorNotice error={run.error} />}
       <div className="status-line" role="status">
         <span>
-          {run.state === 'running'
+          {isLooking
             ? 'Looking …'
             : `${counted(run.rows.length, 'record')}${run.cursor === '' ? '' : ', more as you scroll'}`}
         </span>
         {isLive && <span>newest every 2 seconds</span>}
       </div>
-      {run.state === 'running' && run.rows.length === 0 && <Progress label="Looking for records" />}
+      {isLooking && run.rows.length === 0 && <Progress label="Looking for records" />}
       {run.rows.length > 0 && (
         <VirtualGrid
           label={`Records of ${table.name}`}
