@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { parquetMetadata } from 'hyparquet'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -96,28 +94,6 @@ it('breaks the connection off where a statement fails on its way, so that nobody
     expect(answer.status).toBe(200)
     await expect(answer.arrayBuffer()).rejects.toThrow('terminated')
   }
-})
-
-it('cancels the statement of a caller who goes away within a second (SQ-7)', async () => {
-  const { hostname, port } = new URL(service.url)
-  const body = JSON.stringify({ sqlQuery: { sql: 'select sum(sipHash64(number)) from numbers(900000000)' } })
-  const sockets = await Promise.all(
-    Array.from({ length: 4 }, async () => {
-      const socket = connect(Number(port), hostname)
-      await once(socket, 'connect')
-      socket.write(
-        `POST /api/v1${PATH} HTTP/1.1\r\nhost: x\r\napi-key: ${service.administratorKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-      )
-      return socket
-    }),
-  )
-  // All places are taken as soon as a statement of another caller does not get its turn at once.
-  const light = ask('ndjson', 'select 1 as one')
-  const startedAt = performance.now()
-  for (const socket of sockets) socket.destroy()
-  expect(await (await light).json()).toEqual({ one: 1 })
-  // The engine is told at once, and looks at its next block of rows.
-  expect(performance.now() - startedAt).toBeLessThan(3000)
 })
 
 const END = 0

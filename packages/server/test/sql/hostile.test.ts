@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServiceError } from '../../src/platform/errors.ts'
+import { createSavedQueryStore } from '../../src/database/saved-query-store.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
@@ -40,6 +41,12 @@ const ENTRANCES = {
   asynchronous: (text: string) =>
     sql.analytics.executions.start(own, { ...EMPTY_REQUEST, sql: text, idempotencyKey: null }),
   saved: (text: string) => sql.analytics.savedQueries.save(own, { ...EMPTY_REQUEST, name: 'x', sql: text }),
+  'saved by an earlier version that let it pass': async (text: string) => {
+    const [id, projectId] = ['query-of-before', own.id]
+    const rest = { name: 'before', parameters: {}, pageSize: null, savedAt: 0 }
+    await createSavedQueryStore(database.db).put({ id, projectId, sql: text, ...rest })
+    return sql.run({ name: 'before' })
+  },
   'as a file': async (text: string) => {
     const file = await sql.analytics.exportResult(own, { ...EMPTY_REQUEST, sql: text }, 'csv', signal)
     for await (const _ of file);
@@ -99,6 +106,23 @@ describe.each(Object.entries(ENTRANCES))('%s', (entrance, run) => {
 it('refuses every one in every place of another statement (SQ-2)', { timeout: 300_000 }, async () => {
   const texts = HOSTILE_QUERIES.flatMap((query, n) =>
     [PLACES[n % PLACES.length], PLACES[(n * 7 + 3) % PLACES.length]].map((place) => place?.(query) ?? query),
+  )
+  expect(await accepted(texts, ENTRANCES.execute)).toEqual([])
+})
+
+it('explains none of them, in no way of explaining (SQ-2)', { timeout: 120_000 }, async () => {
+  const kinds = [
+    '',
+    'ast',
+    'syntax',
+    'query tree',
+    'plan',
+    'pipeline',
+    'estimate',
+    'plan actions = 1, json = 1',
+  ]
+  const texts = HOSTILE_QUERIES.flatMap((query, n) =>
+    [0, 3].map((step) => `explain ${kinds[(n + step) % kinds.length]} ${query}`),
   )
   expect(await accepted(texts, ENTRANCES.execute)).toEqual([])
 })
