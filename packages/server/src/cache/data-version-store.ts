@@ -15,6 +15,12 @@ export interface DataVersion {
   readonly late: number
 }
 
+/** What is known of a processor version now. */
+export interface CurrentVersion extends DataVersion {
+  /** It was deleted with its data: no answer made of them may be given again. */
+  readonly isDeleted: boolean
+}
+
 /** A batch that is being stored or taken back, or a rollback under way: some of what it does may be seen already. */
 export interface OpenWrite {
   readonly sequence: number
@@ -44,7 +50,7 @@ export interface Coverage {
 
 /** Data versions as the control database holds them. */
 export interface DataVersionStore {
-  current(owner: DataOwner): Promise<DataVersion>
+  current(owner: DataOwner): Promise<CurrentVersion>
   /** The same with the writes under way, all of one moment. */
   view(owner: DataOwner): Promise<DataView>
   /** The UTC days, counted from 1970-01-01, of the covered part that changed after a data version; null when anything may have. */

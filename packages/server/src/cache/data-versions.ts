@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { AnswerScope } from './cache-policy.ts'
-import type { Coverage, DataOwner, DataVersion, DataVersionStore, DataView } from './data-version-store.ts'
+import type { Coverage, CurrentVersion, DataOwner, DataVersionStore, DataView } from './data-version-store.ts'
 
 /** What an answer was computed from; kept with it. */
 export interface Basis extends AnswerScope {
@@ -20,6 +20,8 @@ export interface Basis extends AnswerScope {
 export interface DataVersions {
   /** To be called before the first fact is read, with what was the latest then. */
   begin(owner: DataOwner, scope: AnswerScope, nowMs: number, view: DataView): Promise<Basis>
+  /** Was the processor version deleted, so that the answer may not be given at all? As cheap. */
+  isDeleted(basis: Basis): Promise<boolean>
   /** Has late data or a rollback changed what the answer covers? Cheap: it is asked at every hit. */
   isLate(basis: Basis): Promise<boolean>
   /** Would the same computation give the same answer? Judged to the day. */
@@ -37,7 +39,7 @@ export interface DataVersionsOptions {
 
 interface Look {
   readonly at: number
-  readonly version: Promise<DataVersion>
+  readonly version: Promise<CurrentVersion>
 }
 
 const OWNERS_MAX = 10_000
@@ -49,7 +51,7 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
   const holds = new WeakMap<Basis, number>()
   const late = new WeakSet<Basis>()
 
-  function current(owner: DataOwner): Promise<DataVersion> {
+  function current(owner: DataOwner): Promise<CurrentVersion> {
     const key = keyOf(owner)
     const known = looks.get(key)
     if (known && clock.monotonic() - known.at < maxAgeMs) return known.version
@@ -79,6 +81,7 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
       const newData = await futureOf(owner, scope.coverage, nowMs)
       return { ...scope, owner, dataVersion: latest, heights, newData }
     },
+    isDeleted: async ({ owner }) => (await current(owner)).isDeleted,
     isLate,
     isUnchanged: async (basis) => {
       if (late.has(basis)) return false

@@ -93,9 +93,19 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     entry: CacheEntry | undefined,
     policy: CachePolicy,
   ): Promise<CacheDecision> {
-    if (!entry) return decideCache(policy, null, flightState(key))
+    if (!entry || (await isDeleted(entry))) return decideCache(policy, null, flightState(key))
     const isLate = await judgeLate(entry)
     return decideCache(policy, { ageMs: clock.now() - entry.computedAt, isLate }, flightState(key))
+  }
+
+  /** While that cannot be asked, answers are given as before. */
+  async function isDeleted({ basis }: CacheEntry): Promise<boolean> {
+    try {
+      return await versions.isDeleted(basis)
+    } catch (error) {
+      log.warn({ err: error }, 'cache.data_version_failed')
+      return false
+    }
   }
 
   /** An answer whose data cannot be asked for is judged by its age alone. */

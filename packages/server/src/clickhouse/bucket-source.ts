@@ -40,7 +40,12 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
       timeoutMs,
       signal,
     }
-    const stream = await engine.stream(sql, 'RowBinary', options).catch(throwDefect)
+    const stream = await engine.stream(sql, 'RowBinary', options).catch((error: unknown) => {
+      // The series are remembered, and the version was deleted since.
+      if (hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')) return null
+      return throwDefect(error)
+    })
+    if (stream === null) return
     await readRows(stream, width, (high, low, key, count, numbers, at) => {
       if (count > 0) onRow(high, low, key, count, numbers, at)
     })

@@ -107,6 +107,14 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       schemas.delete(keyOf(version))
     },
 
+    findVersions: async () => {
+      const rows = await engine.rows<{ project: string; version: string }>(
+        `select distinct extractGroups(name, '^millrace_p([0-9]+)_v([0-9]+)(_facts)?$') as found, found[1] as project, found[2] as version
+         from system.databases where project != ''`,
+      )
+      return rows.map(({ project, version }) => ({ projectId: Number(project), version: Number(version) }))
+    },
+
     dropProject: async (projectId) => {
       const rows = await engine.rows<{ name: string }>(
         `select name from system.databases where match(name, {pattern:String})`,

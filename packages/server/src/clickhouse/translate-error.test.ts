@@ -22,7 +22,7 @@ it('takes an error text of the engine apart, version and all', () => {
 it.each([
   ['Table millrace_p12_v3.Transfer does not exist', 'Table Transfer does not exist'],
   ['Unknown table millrace_p12_v3_facts.event_Transfer', 'Unknown table event_Transfer'],
-  ['Database `millrace_p1_v2` does not exist', 'Database the project does not exist'],
+  ['Database `millrace_p1_v2` does not exist', 'version 2 has no data'],
   ['Unknown identifier __table1.amount', 'Unknown identifier amount'],
   ["Unknown table 'nope'. Maybe you meant system.one?.", "Unknown table 'nope'."],
 ])('frees a message of internal names: %s (ER-4)', (message, cleaned) => {

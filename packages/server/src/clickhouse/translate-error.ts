@@ -59,6 +59,7 @@ export function parseException(text: string): EngineException | null {
 /** The engine's message freed of what is no caller's business: databases, plan names, servers, versions. */
 export function cleanMessage(message: string): string {
   return message
+    .replaceAll(/Database `?millrace_p\d+_v(\d+)(?:_facts)?`? does not exist/g, 'version $1 has no data')
     .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?\./g, '')
     .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')
     .replaceAll(/\b__table\d+\./g, '')

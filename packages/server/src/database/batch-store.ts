@@ -12,6 +12,7 @@ import type {
   RollbackOrder,
   Unfinished,
 } from '../ingest/batch-store.ts'
+import { invalidArgument } from '../platform/errors.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import {
   lockDataVersions,
@@ -50,6 +51,7 @@ export function createBatchStore(
     begin: (version, batches, lease) =>
       db.transaction().execute(async (tx) => {
         await lockDataVersions(tx, version)
+        await refuseDeleted(tx, version)
         const opened = await insertOpen(tx, version, batches, lease)
         const others = batches.filter(({ batchId }) => !opened.has(batchId))
         const known =
@@ -63,6 +65,7 @@ export function createBatchStore(
 
     finish: async (version, batches, changes, nowMs) => {
       const finished = await db.transaction().execute(async (tx) => {
+        await refuseDeleted(tx, version)
         const answers: BatchAnswer[] = []
         for (const batch of batches) answers.push(await finishOne(tx, version, batch, nowMs))
         await raiseDataVersions(tx, version, changes)
@@ -141,6 +144,32 @@ export function createBatchStore(
       return rows.map(toUnfinished).toSorted((a, b) => a.sequence - b.sequence)
     },
 
+    endVersion: async (version) => {
+      // Waits for whoever is beginning a batch; whoever comes later finds the version deleted. In a transaction of its own: who finishes a
+      // batch locks it first and the data versions after it.
+      await db.transaction().execute((tx) => raiseWhole(tx, version))
+      onChanged(version)
+      await db
+        .updateTable('ingest_batch')
+        .set({ state: 'cancelled' })
+        .where('project_id', '=', version.projectId)
+        .where('version', '=', version.version)
+        .where('kind', '=', 'batch')
+        .where('state', '=', 'open')
+        .execute()
+    },
+
+    findDeleted: async (versions) => {
+      if (versions.length === 0) return []
+      const rows = await db
+        .selectFrom('project_version')
+        .select(['project_id', 'number'])
+        .where('state', '=', 'deleted')
+        .execute()
+      const deleted = new Set(rows.map((row) => `${row.project_id}/${row.number}`))
+      return versions.filter(({ projectId, version }) => deleted.has(`${projectId}/${version}`))
+    },
+
     expire: async (beforeMs) => {
       const result = await db
         .deleteFrom('ingest_batch')
@@ -169,6 +198,17 @@ export function createBatchStore(
     if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
     return answer
   }
+}
+
+/** Asked behind the lock of the data versions, which a removal takes too, so that no batch is begun behind its back. */
+async function refuseDeleted(tx: ControlTransaction, { projectId, version }: ProjectVersion): Promise<void> {
+  const row = await tx
+    .selectFrom('project_version')
+    .select('state')
+    .where('project_id', '=', projectId)
+    .where('number', '=', version)
+    .executeTakeFirst()
+  if (row?.state === 'deleted') throw invalidArgument(`version ${version} does not exist; it was deleted`)
 }
 
 async function insertOpen(

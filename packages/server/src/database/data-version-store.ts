@@ -23,13 +23,23 @@ const CHAINS_MAX = 100
 /** Data versions in the control database. */
 export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
   function ofOwner({ projectId, version }: DataOwner) {
-    return db.selectFrom('data_version').where('project_id', '=', projectId).where('version', '=', version)
+    return db
+      .selectFrom('data_version')
+      .where('data_version.project_id', '=', projectId)
+      .where('data_version.version', '=', version)
   }
 
   return {
     current: async (owner) => {
-      const row = await ofOwner(owner).select(['latest', 'late']).executeTakeFirst()
-      return row ?? { latest: 0, late: 0 }
+      const row = await ofOwner(owner)
+        .leftJoin('project_version', (join) =>
+          join
+            .onRef('project_version.project_id', '=', 'data_version.project_id')
+            .onRef('project_version.number', '=', 'data_version.version'),
+        )
+        .select(['latest', 'late', 'state'])
+        .executeTakeFirst()
+      return { latest: row?.latest ?? 0, late: row?.late ?? 0, isDeleted: row?.state === 'deleted' }
     },
 
     view: async ({ projectId, version }) => {

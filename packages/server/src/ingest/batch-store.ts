@@ -98,6 +98,13 @@ export interface BatchStore {
   takeOver(
     claim: { readonly nowMs: number; readonly isSole: boolean } & BatchLease,
   ): Promise<readonly Unfinished[]>
+  /**
+   * Of a deleted version: keeps what other instances are storing from being finished, and raises everything, so that no answer made of its
+   * data is given again (CA-6). `begin` and `finish` refuse batches of deleted versions with `invalid_argument`.
+   */
+  endVersion(version: ProjectVersion): Promise<void>
+  /** Which of the versions are deleted. */
+  findDeleted(versions: readonly ProjectVersion[]): Promise<readonly ProjectVersion[]>
   /** Drops the memory of batches done before `beforeMs`; a batch id repeated after that is a new batch. Returns how many. */
   expire(beforeMs: number): Promise<number>
 }

@@ -2,6 +2,7 @@ import type { ProjectVersion } from './batch.ts'
 import type { Unfinished } from './batch-store.ts'
 import { commitBatches, newLease, type CommitDependencies, type WaitingBatch } from './commit-batches.ts'
 import { patiently } from './patience.ts'
+import { removeVersion } from './remove-version.ts'
 import { createRepairs } from './repairs.ts'
 import {
   createWorkQueue,
@@ -91,7 +92,7 @@ export function createCommitter(version: ProjectVersion, options: CommitterOptio
 
   async function remove(waiting: WaitingRemoval): Promise<void> {
     try {
-      await patiently(() => options.facts.dropVersion(version), options)
+      await removeVersion(version, options)
       waiting.resolve()
     } catch (error) {
       waiting.reject(error)

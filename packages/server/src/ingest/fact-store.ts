@@ -32,6 +32,8 @@ export interface FactStore {
   rollBack(version: ProjectVersion, rollback: FactRollback): Promise<void>
   /** Removes everything of one version. */
   dropVersion(version: ProjectVersion): Promise<void>
+  /** The versions that something is kept of. */
+  findVersions(): Promise<readonly ProjectVersion[]>
   /** Removes everything of a project, all versions. */
   dropProject(projectId: number): Promise<void>
 }

@@ -9,6 +9,7 @@ import { createCommitter, type Committer } from './committer.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import { createOrderOfArrival, type Turn } from './order-of-arrival.ts'
 import { parseBody, readVersion } from './parse-body.ts'
+import { removeLeftVersions } from './remove-version.ts'
 import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
@@ -32,7 +33,7 @@ export interface Ingest {
   ): Promise<RollbackAnswer>
   /** Drops the data of a version that takes no more, behind what is being stored to it. */
   dropVersion(version: ProjectVersion): Promise<void>
-  /** Takes back what dead instances left unfinished. To be called at start before anything is accepted, and now and then where several instances share the engines. */
+  /** Takes back what dead instances left unfinished, and removes what is left of deleted versions. To be called at start before anything is accepted, and now and then where several instances share the engines. */
   recover(): Promise<void>
   /** Drops the memory of batch ids whose batches were accepted longer than `ageMs` ago. */
   expire(ageMs: number): Promise<number>
@@ -211,6 +212,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         await committerOf({ projectId, version }).repair(left)
         log.info({ projectId, version, unfinished: left.length }, 'ingest.recovered')
       }
+      await removeLeftVersions(options)
     },
 
     expire: (ageMs) => batches.expire(clock.now() - ageMs),

@@ -38,15 +38,15 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
   }
 
   it('counts every change, and tells late data from new data at the open end (CA-6)', async () => {
-    expect(await store.current(owner)).toEqual({ latest: 0, late: 0 })
+    expect(await store.current(owner)).toEqual({ latest: 0, late: 0, isDeleted: false })
     await ingest(['a', 10])
-    expect(await store.current(owner)).toEqual({ latest: 1, late: 1 })
+    expect(await store.current(owner)).toEqual({ latest: 1, late: 1, isDeleted: false })
     await ingest(['a', 10.5])
-    expect(await store.current(owner)).toEqual({ latest: 2, late: 1 })
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 1, isDeleted: false })
     await ingest(['a', 10.5], ['a', 11])
-    expect(await store.current(owner)).toEqual({ latest: 3, late: 1 })
+    expect(await store.current(owner)).toEqual({ latest: 3, late: 1, isDeleted: false })
     await ingest(['a', 10.9], ['a', 12])
-    expect(await store.current(owner)).toEqual({ latest: 4, late: 4 })
+    expect(await store.current(owner)).toEqual({ latest: 4, late: 4, isDeleted: false })
   })
 
   it('touches exactly the names and days of the data (CA-6)', async () => {
@@ -66,7 +66,7 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
   it('lets each chain have its own open end, of which the least advanced counts', async () => {
     await ingest(['a', 10, 5, '1'], ['a', 8, 5, '2'])
     await ingest(['a', 9, 6, '2'])
-    expect(await store.current(owner)).toEqual({ latest: 2, late: 1 })
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 1, isDeleted: false })
     expect(await store.frontierMicros(owner, { names: ['a'], fromMicros: 0, toMicros: 0 })).toBe(
       9 * DAY_MICROS,
     )
@@ -81,7 +81,7 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
     expect(await covered(['a'], 10, 10)).toEqual({ latest: 1, late: 1 })
     expect(await covered(['a'], 11, 11)).toEqual({ latest: 2, late: 2 })
     expect(await covered(['b'])).toEqual({ latest: 1, late: 1 })
-    expect(await store.current(owner)).toEqual({ latest: 2, late: 2 })
+    expect(await store.current(owner)).toEqual({ latest: 2, late: 2, isDeleted: false })
   })
 
   it('raises everything when nobody knows what was touched', async () => {
@@ -94,7 +94,7 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
   it('goes with its project', async () => {
     await ingest(['a', 10])
     await database.db.deleteFrom('project').where('id', '=', owner.projectId).execute()
-    expect(await store.current(owner)).toEqual({ latest: 0, late: 0 })
+    expect(await store.current(owner)).toEqual({ latest: 0, late: 0, isDeleted: false })
     expect(await covered(['a'])).toEqual({ latest: 0, late: 0 })
   })
 })

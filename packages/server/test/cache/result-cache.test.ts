@@ -14,7 +14,7 @@ const done = () => Promise.resolve()
 const AT_ONCE = {
   store: { read: () => Promise.resolve(null), write: done, renew: done, touch: done, evict: done },
   dataVersions: {
-    current: () => Promise.resolve({ latest: 0, late: 0 }),
+    current: () => Promise.resolve({ latest: 0, late: 0, isDeleted: false }),
     covered: () => Promise.resolve({ latest: 0, late: 0 }),
     frontierMicros: () => Promise.resolve(null),
     changedDays: () => Promise.resolve([]),
@@ -52,7 +52,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
       clock.advance(250)
       return count()
     })
-    const details = { ageMs: 250, dataVersion: 0, expiresAt: start + 15 * DAY, failure: null }
+    const details = { ageMs: 250, dataVersion: 0, expiresAt: start + 15 * DAY, failure: null, heights: {} }
     expect(first).toMatchObject({
       value: { n: 1 },
       stats: {
