@@ -1,4 +1,4 @@
-import { cleanName } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
 
 /** Labels as another system sends them, made fit for a record of ours: what we keep as the place is taken out of them (MQ-4). */
 export interface ForeignLabels {

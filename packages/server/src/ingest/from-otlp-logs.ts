@@ -1,4 +1,5 @@
-import { RESERVED_ATTRIBUTES, cleanName } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
+import { RESERVED_ATTRIBUTES } from './name.ts'
 import { attributeOf, microsOf, textOf, type AnyValue, type KeyValue } from './otlp-value.ts'
 import type { Translation } from './translation.ts'
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EVENT_COLUMNS } from '../clickhouse/layout.ts'
-import { cleanName, RESERVED_ATTRIBUTES } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
+import { RESERVED_ATTRIBUTES } from './name.ts'
 
 describe('names (IN-5)', () => {
   it('turns everything but letters, digits and _ into _', () => {

@@ -1,6 +1,6 @@
 import type { Attribute, AttributeKind } from './batch.ts'
 import { fitsDecimal, isBeyondExactIntegers, survivesAsFloat64, widthOfInteger } from './exact-number.ts'
-import { cleanName } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
 import { formatMicros, parseTime } from './parse-time.ts'
 import { RecordFault } from './record-fault.ts'
 

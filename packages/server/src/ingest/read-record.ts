@@ -1,5 +1,6 @@
 import { fitsDecimal, isBeyondExactIntegers, survivesAsFloat64 } from './exact-number.ts'
-import { cleanName, MAX_NAME_LENGTH } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
+import { MAX_NAME_LENGTH } from './name.ts'
 import type { SentRecord } from './parse-body.ts'
 import type { WireRecord } from './read-place.ts'
 import { RecordFault } from './record-fault.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MetricType, Place, Series } from './batch.ts'
-import { cleanName, RESERVED_LABELS } from './name.ts'
+import { cleanName } from '../platform/clean-name.ts'
+import { RESERVED_LABELS } from './name.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import { RecordFault } from './record-fault.ts'
 

@@ -1,4 +1,5 @@
 import type { MetricFormula, MetricQuery, QueryRangeRequest } from '@millrace/contract'
+import { withKeptNames } from './kept-names.ts'
 import { seriesLimit, type SeriesLimit } from './range-answer.ts'
 import type { TimeRange } from './time-range.ts'
 import { parseTimeRange } from './time-range.ts'
@@ -23,7 +24,7 @@ export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
   if (known) return known
   const query: RangeQuery = {
     timeRange: parseTimeRange(wire.timeRange),
-    queries: wire.queries ?? [],
+    queries: (wire.queries ?? []).map(withKeptNames),
     formulas: wire.formulas ?? [],
     ...seriesLimit(wire.samplesLimit, wire.samplesOffset),
     version: wire.version ?? 0,

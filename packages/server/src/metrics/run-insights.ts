@@ -9,6 +9,7 @@ import { evaluateEventQuery } from './evaluate-event-query.ts'
 import { evaluateQuery, type EvaluationScope } from './evaluate-query.ts'
 import type { EventSource } from './event-source.ts'
 import { insightsKey, insightsScope } from './insights-scope.ts'
+import { withKeptNames } from './kept-names.ts'
 import { seriesLimit } from './range-answer.ts'
 import type { RangeQueryDependencies } from './run-range-query.ts'
 import { checkTimeRange, parseTimeRange, resolveTimeRange } from './time-range.ts'
@@ -27,7 +28,8 @@ export type RunInsights = (
 
 /** The read flow of insights: validate → plan → (cache) → execute → evaluate → limit. */
 export function createRunInsights(dependencies: InsightsDependencies): RunInsights {
-  return async (project, wire, policy, signal) => {
+  return async (project, given, policy, signal) => {
+    const wire = withKeptMetrics(given)
     const timeRange = parseTimeRange(wire.timeRange)
     checkTimeRange(timeRange, dependencies.clock.now())
     const version = wire.version || (project.activeVersion ?? 0)
@@ -60,6 +62,17 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
 }
 
 type WireQuery = NonNullable<InsightsRequest['queries']>[number]
+
+/** A request whose metrics have plain names is returned itself: what was remembered of it is found again. */
+function withKeptMetrics(request: InsightsRequest): InsightsRequest {
+  const given = request.queries ?? []
+  const queries = given.map((each) => {
+    if (!each.metricsQuery) return each
+    const metricsQuery = withKeptNames(each.metricsQuery)
+    return metricsQuery === each.metricsQuery ? each : { ...each, metricsQuery }
+  })
+  return queries.every((each, index) => each === given[index]) ? request : { ...request, queries }
+}
 
 function requestQuery(
   dependencies: InsightsDependencies,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { userView } from '../../src/clickhouse/layout.ts'
-import { cleanName } from '../../src/ingest/name.ts'
+import { cleanName } from '../../src/platform/clean-name.ts'
 import { double, integer, sized } from '../otlp/encode-protobuf.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -70,6 +70,22 @@ describe('hostile names (IN-5)', () => {
       200,
       [{ value: 1, labels: { [label]: value } }],
     ])
+    const range = await service.post('/metrics/test/p/query_range', {
+      timeRange: { start: `${Date.parse(time)}`, end: `${Date.parse(time) + 10_000}`, step: 10 },
+      queries: [
+        {
+          query: metric,
+          labelSelector: { [name.slice(0, 128)]: value },
+          aggregate: { op: 'SUM', grouping: [name.slice(0, 128)] },
+        },
+      ],
+    })
+    expect([range.status, range.body.message, range.body.warnings]).toEqual([200, undefined, []])
+    expect(range.body.results[0].matrix.samples).toMatchObject([
+      { metric: { labels: { [label]: value } }, values: [{ value: 1 }, { value: 1 }] },
+    ])
+    const { body: known } = await service.get('/metrics?projectId=test/p')
+    expect(known.metrics.map((each: { name: string }) => each.name)).toContain(clean)
   })
 
   it.each(HOSTILE)('are names of event logs, entities and their attributes: %j', async (name) => {
