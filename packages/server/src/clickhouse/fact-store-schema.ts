@@ -110,8 +110,8 @@ async function restoreViews(engine: FactEngine, { databases, metrics, known }: V
     { parameters: { user: databases.user } },
   )
   const shown = Map.groupBy(rows, ({ table }) => table)
-  for (const metric of metrics.keys()) {
-    if (!shown.has(userView(metric))) await engine.command(metricView(databases, metric))
+  for (const [metric, { type }] of metrics) {
+    if (!shown.has(userView(metric))) await engine.command(metricView(databases, metric, type))
   }
   for (const tables of ATTRIBUTE_TABLES) {
     for (const [name, attributes] of known[tables.noun]) {

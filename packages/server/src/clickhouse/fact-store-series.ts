@@ -1,6 +1,6 @@
-import type { Series } from '../ingest/batch.ts'
+import type { MetricType, Series } from '../ingest/batch.ts'
 import type { IngestLimits } from '../ingest/ingest-limits.ts'
-import { invalidArgument } from '../platform/errors.ts'
+import { invalidArgument, type ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { readMetrics, type VersionSchema } from './fact-store-schema.ts'
 import { checkNameIsFree } from './fact-store-names.ts'
@@ -29,8 +29,8 @@ export async function prepareSeries(
   checkTypes(schema, series)
   checkNewMetrics(schema, newMetrics, limits)
   for (const [metric, ofMetric] of byMetric) await checkCount(engine, schema, metric, ofMetric, limits)
+  for (const metric of newMetrics) await claimType(engine, schema, metric, byMetric.get(metric)?.[0]?.type)
   await insertSeries(engine, schema, unknown)
-  for (const metric of newMetrics) await engine.command(metricView(schema.databases, metric))
   remember(schema, byMetric)
   return newMetrics.filter((metric) => userView(metric) !== metric).map(shortenedName)
 }
@@ -45,10 +45,29 @@ function checkTypes(schema: VersionSchema, series: ReadonlySet<Series>): void {
   for (const { metric, type } of series) {
     const known = schema.metrics.get(metric)?.type ?? types.get(metric)
     types.set(metric, known ?? type)
-    if (known !== undefined && known !== type) {
-      throw invalidArgument(`the metric ${metric} is a ${known}; it cannot be a ${type} too`)
-    }
+    if (known !== undefined && known !== type) throw otherType(metric, known, type)
   }
+}
+
+function otherType(metric: string, known: string, type: MetricType): ServiceError {
+  return invalidArgument(`the metric ${metric} is a ${known}; it cannot be a ${type} too`)
+}
+
+/** Shows a new metric to SQL users, unless another instance has made it with the other type at the same time. */
+async function claimType(
+  engine: FactEngine,
+  { databases }: VersionSchema,
+  metric: string,
+  type: MetricType = 'gauge',
+): Promise<void> {
+  await engine.command(metricView(databases, metric, type, true))
+  const [view] = await engine.rows<{ comment: string }>(
+    `select comment from system.tables where database = {user:String} and name = {name:String}`,
+    { parameters: { user: databases.user, name: userView(metric) } },
+  )
+  const claimed = view?.comment
+  if ((claimed === 'counter' || claimed === 'gauge') && claimed !== type)
+    throw otherType(metric, claimed, type)
 }
 
 async function findNewMetrics(

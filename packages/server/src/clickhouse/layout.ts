@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { MetricType } from '../ingest/batch.ts'
 import { HOURLY_PROJECTION } from './series-source-rollup.ts'
 
 /**
@@ -195,16 +196,23 @@ export function eventView(
 
 /**
  * What SQL users see of a metric: its samples with the labels of their series. `exact` has the digits of values that a Float64
- * rounds, else it is empty.
+ * rounds, else it is empty. Its comment is the type of the metric: the engine makes one view of a name, so of instances that make the metric
+ * at the same time with `if not exists`, one decides.
  */
-export function metricView({ user, facts }: VersionDatabases, metric: string): string {
+export function metricView(
+  { user, facts }: VersionDatabases,
+  metric: string,
+  type: MetricType,
+  isNew = false,
+): string {
   const database = quoteIdentifier(facts)
-  return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(metric))} as
+  return `create ${isNew ? 'view if not exists' : 'or replace view'} ${quoteIdentifier(user)}.${quoteIdentifier(userView(metric))} as
     select timestamp, value, exact, chain, block_number, contract_name, contract_address, labels
     from ${database}.points as points
     any left join (
       select series_id, labels, labels['contract_name'] as contract_name, labels['contract_address'] as contract_address
       from ${database}.series where metric = ${quoteString(metric)}
     ) as series using (series_id)
-    where metric = ${quoteString(metric)}`
+    where metric = ${quoteString(metric)}
+    comment ${quoteString(type)}`
 }

@@ -55,6 +55,42 @@ describe.each(controlDatabases)('two instances on one engine and $name', ({ open
     ])
   })
 
+  it('agree on the type of a metric that one makes as a counter and the other as a gauge (MQ-3)', async () => {
+    const project = await createTestProject(database)
+    let looked = 0
+    const bothLooked = Promise.withResolvers<undefined>()
+    const engine = {
+      ...facts.engine,
+      rows: async <Row>(...given: Parameters<TestEngine['engine']['rows']>) => {
+        const rows = await facts.engine.rows<Row>(...given)
+        if (given[1]?.parameters?.['names'] !== undefined) {
+          looked++
+          if (looked === 2) bothLooked.resolve(undefined)
+          await bothLooked.promise
+        }
+        return rows
+      },
+    }
+    const types = ['counter', 'gauge'] as const
+    const answers = await Promise.allSettled(
+      types.map((type) =>
+        startInstance({ engine, database, isSoleInstance: false }).accept(
+          project,
+          jsonBatch([{ type, name: 'torn', value: 1, ...place }]),
+        ),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const winner = types[answers.findIndex(({ status }) => status === 'fulfilled')]
+    const loser = types.find((type) => type !== winner)
+    const refused = answers.find((answer) => answer.status === 'rejected')
+    expect(String(refused?.reason)).toContain(`the metric torn is a ${winner}; it cannot be a ${loser} too`)
+    const stored = await facts.engine.rows(`select type from series where metric = 'torn'`, {
+      database: `millrace_p${project.id}_v1_facts`,
+    })
+    expect(stored).toEqual([{ type: winner }])
+  })
+
   it('store a batch that both were sent once (IN-2)', async () => {
     const project = await createTestProject(database)
     const batch = jsonBatch([{ type: 'counter', name: 'once', value: 1, ...place }], 'b')
