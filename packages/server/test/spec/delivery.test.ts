@@ -71,6 +71,9 @@ describe('exports', () => {
     const before = receiver.calls.length
     await ingest(exportLine('reorg', 20, '"kept"'), exportLine('reorg', 21, '"undone"'))
     await receiver.received(before + 1)
+    const pending = async () =>
+      (await service.get('/webhook/channels/demo/erc20/reorg')).body.pendingMessages as number
+    await expect.poll(pending).toBe(0)
     const rollback = await service.post('/ingest/demo/erc20/rollback', { chain: '1', block_number: 20 })
     expect(rollback).toMatchObject({ status: 200, body: { version: 1, withdrawnExports: 0 } })
     await ingest(exportLine('reorg', 21, '"instead"'))
