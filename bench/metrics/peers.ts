@@ -4,7 +4,7 @@ import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../service.ts'
+import { freePort } from '../../packages/server/test/support/free-port.ts'
 
 const START_TIMEOUT_MS = 120_000
 

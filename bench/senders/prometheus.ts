@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../packages/server/test/support/free-port.ts'
 import type { Check, Target } from './finding.ts'
 
 const SCRAPE_SECONDS = 1
@@ -177,13 +178,4 @@ function countOf(series: ReadonlyMap<string, Samples>): number {
 
 function isSame(left: Samples, right: Samples | undefined): boolean {
   return left.size === right?.size && [...left].every(([ms, value]) => right.get(ms) === value)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

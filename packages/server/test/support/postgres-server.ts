@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 /** A running PostgreSQL that holds nothing of value. */
 export interface PostgresServer {
@@ -148,14 +148,4 @@ async function boot(bin: string, directory: string, runAs: RunAs): Promise<Postg
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     stop,
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
