@@ -36,6 +36,7 @@ export function eventSql(
   const edges = edgesOf(plan.windows)
   const conditions = [
     timeCondition(plan.windows) + ofSnapshot(plan.snapshot, quoteIdentifier(EVENT_BATCH_COLUMN)),
+    ...gapCondition(plan.windows, edges),
     ...(plan.condition ? [conditionSql(plan.condition, parameters)] : []),
   ]
   const source = `select *, ${groups === '[]' ? `CAST([], 'Array(String)')` : groups} as groups, toUnixTimestamp64Micro(timestamp) as t, ${text} as y, toFloat64OrNull(y) as x
@@ -66,20 +67,42 @@ function timeCondition({ fromMicros, toMicros }: Windows): string {
     : `timestamp >= fromUnixTimestamp64Micro(toInt64(${from}), 'UTC') and ${until}`
 }
 
+/** Leaves out events between windows that look back less than a step, so that they do not count when groups are chosen. */
+function gapCondition(windows: Windows, edges: Float64Array): string[] {
+  const { fromMicros, toMicros } = windows
+  const hasGaps = toMicros.some((to, i) => i + 1 < toMicros.length && to < (fromMicros[i + 1] ?? to))
+  if (!hasGaps) return []
+  const { first, end } = windowRangeSql(windows, edges)
+  return [`${first} < ${end}`]
+}
+
 /** The windows that an event is in, one row each; those that follow one another need no more than a division. */
 function windowsSql({ fromMicros, toMicros }: Windows, edges: Float64Array): string {
   if (fromMicros[0] === -Infinity) {
     if (edges.length < 2) return 'toInt64(0)'
-    const { sql } = cellExpression(edges)
-    return `if(t < ${edges[0]}, 0, ${isIndex(sql) ? sql : `indexOf([${edges.join(', ')}], ${sql}) - 1`} + 1)`
+    return `if(t < ${edges[0]}, 0, ${cellSql(edges)} + 1)`
   }
-  const { sql } = cellExpression(edges)
-  const cell = isIndex(sql) ? sql : `indexOf([${edges.join(', ')}], ${sql}) - 1`
   const isInTurn = toMicros.every((to, i) => i + 1 === toMicros.length || to === fromMicros[i + 1])
-  if (isInTurn) return cell
+  if (isInTurn) return cellSql(edges)
+  const { first, end } = windowRangeSql({ fromMicros, toMicros }, edges)
+  return `arrayJoin(range(${first}, ${end}))`
+}
+
+/** The windows `[first, end)` that an event is in. */
+function windowRangeSql(
+  { fromMicros, toMicros }: Windows,
+  edges: Float64Array,
+): { readonly first: string; readonly end: string } {
+  const cell = cellSql(edges)
   const first = Array.from(edges, (edge) => firstIndex(toMicros, (to) => to > edge))
   const end = Array.from(edges, (edge) => firstIndex(fromMicros, (from) => from > edge))
-  return `arrayJoin(range([${first.join(', ')}][${cell} + 1], [${end.join(', ')}][${cell} + 1]))`
+  return { first: `[${first.join(', ')}][${cell} + 1]`, end: `[${end.join(', ')}][${cell} + 1]` }
+}
+
+/** The index of the edge at or before an event. */
+function cellSql(edges: Float64Array): string {
+  const { sql } = cellExpression(edges)
+  return isIndex(sql) ? sql : `indexOf([${edges.join(', ')}], ${sql}) - 1`
 }
 
 function isIndex(sql: string): boolean {

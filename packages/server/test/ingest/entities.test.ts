@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createTestProject, jsonBatch, startInstance, userRows } from './instance.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
+import { createTestProject, jsonBatch, startIngestFixture, userRows } from './instance.ts'
 
 const at = (blockNumber: number) => ({
   chain: '1',
@@ -25,19 +25,13 @@ describe('entities', () => {
   let database: TestDatabase
   let ingest: Ingest
   let project: Project
+  let stop: () => Promise<void>
 
   beforeAll(async () => {
-    facts = await startTestEngine()
-    database = await openSqlite()
-    ingest = startInstance({ engine: facts.engine, database })
-    project = await createTestProject(database)
+    ;({ facts, database, ingest, project, stop } = await startIngestFixture(openSqlite))
   })
 
-  afterAll(async () => {
-    await ingest.stop()
-    await database.close()
-    await facts.stop()
-  })
+  afterAll(() => stop())
 
   const rows = <Row = Record<string, unknown>>(sql: string, of = project) =>
     userRows<Row>(facts.engine, of, sql)

@@ -13,6 +13,8 @@ import { systemClock, type Clock } from '../../src/platform/clock.ts'
 import { randomId } from '../../src/platform/ids.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import type { Project } from '../../src/projects/project.ts'
+import type { TestDatabase } from '../support/databases.ts'
+import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 
 export interface InstanceOptions {
   readonly engine: FactEngine
@@ -84,4 +86,27 @@ export async function userRows<Row = Record<string, unknown>>(
   sql: string,
 ): Promise<Row[]> {
   return engine.rows<Row>(sql, { database: `millrace_p${project.id}_v1` })
+}
+
+/** An instance with a project, on an engine and a control database of its own. */
+export interface IngestFixture {
+  readonly facts: TestEngine
+  readonly database: TestDatabase
+  readonly ingest: Ingest
+  readonly project: Project
+  stop(): Promise<void>
+}
+
+/** Starts all that a test of the write path stands on. */
+export async function startIngestFixture(open: () => Promise<TestDatabase>): Promise<IngestFixture> {
+  const facts = await startTestEngine()
+  const database = await open()
+  const ingest = startInstance({ engine: facts.engine, database })
+  const project = await createTestProject(database)
+  const stop = async (): Promise<void> => {
+    await ingest.stop()
+    await database.close()
+    await facts.stop()
+  }
+  return { facts, database, ingest, project, stop }
 }

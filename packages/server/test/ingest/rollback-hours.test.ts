@@ -3,9 +3,9 @@ import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { HOURLY_PROJECTION } from '../../src/clickhouse/series-source-rollup.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
-import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createTestProject, jsonBatch, startInstance } from './instance.ts'
+import { openSqlite } from '../support/databases.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
+import { jsonBatch, startIngestFixture } from './instance.ts'
 
 const HOUR_MICROS = 3_600_000_000
 /** The expression of the hour that the projection groups by. */
@@ -13,22 +13,15 @@ const HOUR = /intDiv\(.*?\) as hour/.exec(HOURLY_PROJECTION)?.[0] ?? ''
 
 describe('what is derived from samples, after a rollback', () => {
   let facts: TestEngine
-  let database: TestDatabase
   let ingest: Ingest
   let project: Project
+  let stop: () => Promise<void>
 
   beforeAll(async () => {
-    facts = await startTestEngine()
-    database = await openSqlite()
-    ingest = startInstance({ engine: facts.engine, database })
-    project = await createTestProject(database)
+    ;({ facts, ingest, project, stop } = await startIngestFixture(openSqlite))
   })
 
-  afterAll(async () => {
-    await ingest.stop()
-    await database.close()
-    await facts.stop()
-  })
+  afterAll(() => stop())
 
   /** Samples of ten series, one a block, which is a quarter of an hour. */
   const store = (first: number, end: number, month = 5) =>

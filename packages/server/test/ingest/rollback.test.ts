@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createTestProject, jsonBatch, startInstance, userRows } from './instance.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
+import { createTestProject, jsonBatch, startIngestFixture, userRows } from './instance.ts'
 
 const records = (chain: string, blockNumber: number) =>
   [
@@ -22,19 +22,13 @@ describe.each(controlDatabases)('rollback with $name', ({ open }) => {
   let database: TestDatabase
   let ingest: Ingest
   let project: Project
+  let stop: () => Promise<void>
 
   beforeAll(async () => {
-    facts = await startTestEngine()
-    database = await open()
-    ingest = startInstance({ engine: facts.engine, database })
-    project = await createTestProject(database)
+    ;({ facts, database, ingest, project, stop } = await startIngestFixture(open))
   })
 
-  afterAll(async () => {
-    await ingest.stop()
-    await database.close()
-    await facts.stop()
-  })
+  afterAll(() => stop())
 
   const blocks = (sql: string) =>
     userRows<{ chain: string; b: string }>(facts.engine, project, sql).then((rows) =>

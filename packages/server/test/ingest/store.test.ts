@@ -2,8 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createTestProject, jsonBatch, startInstance, textBatch, userRows } from './instance.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
+import {
+  createTestProject,
+  jsonBatch,
+  startIngestFixture,
+  startInstance,
+  textBatch,
+  userRows,
+} from './instance.ts'
 
 const T = 1_700_000_000_000_000
 const place = { chain: '1', blockNumber: 100, timestampMicros: T }
@@ -13,19 +20,13 @@ describe.each(controlDatabases)('ingest with $name', ({ name, open }) => {
   let database: TestDatabase
   let ingest: Ingest
   let project: Project
+  let stop: () => Promise<void>
 
   beforeAll(async () => {
-    facts = await startTestEngine()
-    database = await open()
-    ingest = startInstance({ engine: facts.engine, database })
-    project = await createTestProject(database)
+    ;({ facts, database, ingest, project, stop } = await startIngestFixture(open))
   })
 
-  afterAll(async () => {
-    await ingest.stop()
-    await database.close()
-    await facts.stop()
-  })
+  afterAll(() => stop())
 
   const rows = <Row = Record<string, unknown>>(sql: string) => userRows<Row>(facts.engine, project, sql)
 

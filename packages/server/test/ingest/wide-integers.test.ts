@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createTestProject, jsonBatch, startInstance, userRows } from './instance.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
+import { jsonBatch, startIngestFixture, startInstance, userRows } from './instance.ts'
 
 const MOST = String(2n ** 256n - 1n)
 const event = (value: unknown, name = 'Approval') => ({
@@ -21,19 +21,13 @@ describe('integers of 256 bits', () => {
   let database: TestDatabase
   let ingest: Ingest
   let project: Project
+  let stop: () => Promise<void>
 
   beforeAll(async () => {
-    facts = await startTestEngine()
-    database = await openSqlite()
-    ingest = startInstance({ engine: facts.engine, database })
-    project = await createTestProject(database)
+    ;({ facts, database, ingest, project, stop } = await startIngestFixture(openSqlite))
   })
 
-  afterAll(async () => {
-    await ingest.stop()
-    await database.close()
-    await facts.stop()
-  })
+  afterAll(() => stop())
 
   const values = (name = 'Approval') =>
     userRows<{ v: string }>(

@@ -56,8 +56,7 @@ export function eventOracle(
   })
   const looked = events.filter(
     (event) =>
-      event.atMicros >= (begins[0] ?? 0) &&
-      event.atMicros < (ends.at(-1) ?? 0) &&
+      begins.some((begin, i) => event.atMicros >= begin && event.atMicros < (ends[i] ?? 0)) &&
       (condition?.holds(event) ?? true),
   )
   const labelsOf = (event: OracleEvent) =>

@@ -54,8 +54,12 @@ describe('insights', () => {
     return service.post('/insights/demo/insights/query', { timeRange, ...request })
   }
   /** The values of the first result by labels; days without a point are absent. */
-  async function days(eventsQuery: object): Promise<Record<string, Record<number, number>>> {
+  async function days(
+    eventsQuery: object,
+    range: object = timeRange,
+  ): Promise<Record<string, Record<number, number>>> {
     const { body } = await ask({
+      timeRange: range,
       queries: [{ eventsQuery: { resource: { name: 'Trade' }, ...eventsQuery }, dataSource: 'EVENTS' }],
     })
     expect(body.results[0].error).toBeUndefined()
@@ -117,6 +121,24 @@ describe('insights', () => {
       b: { 0: 1, 1: 0, 2: 0, 3: 1 },
     })
     expect(Object.keys(await days({ groupBy: ['venue'], limit: 1 }))).toEqual(['a'])
+  })
+
+  it('counts only events of some window when it chooses groups, where windows leave gaps', async () => {
+    const inTwoDays = { ...timeRange, step: 2 * 86_400 }
+    // One event each of ann, bob and cat; only bob's is in a window: of the day before an interval ends.
+    const selectorExpr = {
+      logicExpr: {
+        operator: 'AND',
+        expressions: [
+          where('amount', 'BETWEEN', { intValue: 20 }, { intValue: 50 }),
+          where('amount', 'NEQ', { intValue: 30 }),
+        ],
+      },
+    }
+    const eventsQuery = { aggregation: count(1, 'd'), groupBy: ['distinct_id'], selectorExpr }
+    const groups = (limit: number) => days({ ...eventsQuery, limit }, inTwoDays)
+    expect(await groups(1)).toEqual({ bob: { [-1]: 1, 1: 0, 3: 0 } })
+    expect(await groups(9)).toEqual({ bob: { [-1]: 1, 1: 0, 3: 0 } })
   })
 
   it.each([

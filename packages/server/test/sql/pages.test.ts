@@ -157,17 +157,13 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     const sql_ = 'select throwIf(number = 900000) as ok from numbers(1000000)'
     const first = await sql.run({ sql: sql_, pageSize: 10 })
     expect(first.page.rows).toHaveLength(10)
-    const error = await failure(sql.run({ cursor: first.cursor }).then(readOn))
+    const error = await failure(readOn(sql, first.cursor))
     expect([error.code, error.message]).toEqual([
       'invalid_argument',
       expect.stringContaining('ended before these rows'),
     ])
     expect(await database.db.selectFrom('sql_result_chunk').select('result_id').execute()).toEqual([])
     expect((await failure(sql.run({ sql: sql_, pageSize: 1_000_000 }))).code).toBe('invalid_argument')
-
-    async function readOn({ cursor }: { cursor: string }): Promise<void> {
-      for (let next = cursor; next !== '';) ({ cursor: next } = await sql.run({ cursor: next }))
-    }
   })
 
   it('ends a result that grows over a limit, and names the limit (CU-3)', async () => {
@@ -179,7 +175,7 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
       sql: 'select generateUUIDv4() as id from Transfer',
       pageSize: 10,
     })
-    const error = await failure(tight.run({ cursor }))
+    const error = await failure(readOn(tight, cursor))
     expect(error.code).toBe('resource_exhausted')
     expect(error.message).toContain('1000 bytes')
   })
@@ -193,6 +189,11 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     expect((await failure(sql.run({ cursor }))).message).toContain('interrupted')
   })
 })
+
+/** Reads all pages that are left. */
+async function readOn(sql: SqlFixture, cursor: string): Promise<void> {
+  for (let next = cursor; next !== '';) ({ cursor: next } = await sql.run({ cursor: next }))
+}
 
 describe('answers', () => {
   let database: TestDatabase
