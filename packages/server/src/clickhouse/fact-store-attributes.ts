@@ -1,20 +1,44 @@
 import type { AttributeKind, AttributeRow, Batch } from '../ingest/batch.ts'
 import type { IngestLimits } from '../ingest/ingest-limits.ts'
-import { invalidArgument } from '../platform/errors.ts'
+import { refuseIfAny, type Fault } from '../ingest/refused-records.ts'
 import type { AttributeTables } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { findGrowth, signKey, type Growth } from './attribute-growth.ts'
-import { checkNameIsFree } from './fact-store-names.ts'
+import { findGrowth, hasSign, signKey, type Growth } from './attribute-growth.ts'
+import { whyNameIsTaken } from './fact-store-names.ts'
 import { readKnownTables, type VersionSchema } from './fact-store-schema.ts'
 import { shortenedName } from './fact-store-series.ts'
-import { loseSign } from './lose-sign.ts'
+import { holdsNegative, loseSign } from './lose-sign.ts'
 import { ATTRIBUTE_COLUMN_TYPES, quoteIdentifier, quoteString, userView } from './layout.ts'
 
 /**
- * Makes and grows the tables of a batch's event logs or entities. Returns warnings. Throws `invalid_argument` for an attribute that
- * changed its kind, a name that something else has, or too many tables or attributes.
+ * Adds a fault for every attribute of a batch that changed its kind, name that something else has, and table or attribute beyond the limits.
+ * Nothing is made.
  */
-export async function prepareAttributes(
+export async function checkAttributes(
+  engine: FactEngine,
+  schema: VersionSchema,
+  tables: AttributeTables,
+  batch: Batch,
+  limits: IngestLimits,
+  faults: Fault[],
+): Promise<void> {
+  const rows = tables.rowsOf(batch)
+  if (rows.size === 0) return
+  if (findGrowth(schema, tables, rows, limits, []).length > 0) await readAgain(engine, schema)
+  const growth = findGrowth(schema, tables, rows, limits, faults)
+  checkNewNames(schema, tables, growth, limits, faults)
+  for (const { name, unsigned } of growth) {
+    for (const [attribute, index] of unsigned) {
+      const column = { table: tables.tableOf(name), attribute }
+      if (await holdsNegative(engine, schema.databases.facts, column)) {
+        faults.push(hasSign(name, attribute, index))
+      }
+    }
+  }
+}
+
+/** Makes and grows the tables of a batch's event logs or entities, which was checked. Returns warnings. */
+export async function growAttributes(
   engine: FactEngine,
   schema: VersionSchema,
   tables: AttributeTables,
@@ -24,20 +48,17 @@ export async function prepareAttributes(
   const rows = tables.rowsOf(batch)
   if (rows.size === 0) return []
   const warnings: string[] = []
-  // Everything is checked before anything is made, so that a refused batch leaves no trace.
-  if (findGrowth(schema, tables, rows, limits).length > 0) {
-    await refresh(engine, schema)
-    // Another instance may make the same attributes at the same time, of other kinds: what came of it is checked again.
-    for (;;) {
-      const growth = findGrowth(schema, tables, rows, limits)
-      if (growth.length === 0) break
-      const added = growth.filter(({ isNew }) => isNew).map(({ name }) => name)
-      checkNewNames(schema, tables, added, limits)
-      for (const each of growth) await grow(engine, schema, tables, each)
-      await refresh(engine, schema)
-      for (const { name } of growth) await show(engine, schema, tables, name)
-      warnings.push(...added.filter((name) => userView(name) !== name).map(shortenedName))
-    }
+  // Another instance may make the same attributes at the same time, of other kinds: what came of it is checked again.
+  for (;;) {
+    const faults: Fault[] = []
+    const growth = findGrowth(schema, tables, rows, limits, faults)
+    refuseIfAny(faults)
+    if (growth.length === 0) break
+    for (const each of growth) await grow(engine, schema, tables, each)
+    await readAgain(engine, schema)
+    for (const { name } of growth) await show(engine, schema, tables, name)
+    const added = growth.filter(({ isNew }) => isNew).map(({ name }) => name)
+    warnings.push(...added.filter((name) => userView(name) !== name).map(shortenedName))
   }
   rememberSigns(schema, tables, rows)
   return warnings
@@ -46,32 +67,41 @@ export async function prepareAttributes(
 function checkNewNames(
   schema: VersionSchema,
   tables: AttributeTables,
-  names: readonly string[],
+  growth: readonly Growth[],
   limits: IngestLimits,
+  faults: Fault[],
 ): void {
-  for (const name of names) {
-    for (const shown of tables.shownNames(name)) checkNameIsFree(schema, shown, tables.noun)
-    if (tables.noun === 'entity') checkNoEntityIsCalled(schema, tables, name)
-  }
-  const count = schema.known[tables.noun].size + names.length
-  if (names.length > 0 && count > limits[tables.limit]) {
-    throw invalidArgument(
-      `a project has at most ${limits[tables.limit]} ${tables.plural}; ${names[0]} would be one more`,
-    )
+  const added = growth.filter(({ isNew }) => isNew)
+  const room = limits[tables.limit] - schema.known[tables.noun].size
+  for (const [count, { name, firstIndex: index }] of added.entries()) {
+    const message = whyNotNew(schema, tables, name)
+    if (message !== null) faults.push({ index, field: 'name', message })
+    else if (count >= room) {
+      faults.push({
+        index,
+        field: 'name',
+        message: `${name} would be one more than the ${limits[tables.limit]} ${tables.plural} that a project has at most`,
+      })
+    }
   }
 }
 
-/** The history of a new entity cannot have the name of an entity that is there. */
-function checkNoEntityIsCalled(schema: VersionSchema, tables: AttributeTables, name: string): void {
-  const taken = tables.shownNames(name).find((shown) => schema.known[tables.noun].has(shown))
-  if (taken === undefined) return
-  throw invalidArgument(
-    `the entity ${name} needs the name ${taken} for its history, which is an entity already`,
-  )
+function whyNotNew(schema: VersionSchema, tables: AttributeTables, name: string): string | null {
+  for (const shown of tables.shownNames(name)) {
+    const reason = whyNameIsTaken(schema, shown, tables.noun)
+    if (reason !== null)
+      return shown === name ? reason : `${name} has the history ${shown}; the name ${reason}`
+  }
+  if (tables.noun !== 'entity') return null
+  // The history of a new entity cannot have the name of an entity that is there.
+  const taken = tables.shownNames(name).find((shown) => schema.known.entity.has(shown))
+  return taken === undefined
+    ? null
+    : `${name} needs the name ${taken} for its history, which is an entity already`
 }
 
 /** Reads what other instances have made meanwhile. */
-async function refresh(engine: FactEngine, { databases, known }: VersionSchema): Promise<void> {
+async function readAgain(engine: FactEngine, { databases, known }: VersionSchema): Promise<void> {
   const found = await readKnownTables(engine, databases)
   for (const noun of Object.keys(found) as AttributeTables['noun'][]) {
     for (const [name, attributes] of found[noun]) known[noun].set(name, attributes)
@@ -87,7 +117,10 @@ async function grow(
   const { facts } = schema.databases
   const table = tables.tableOf(name)
   if (isNew) await engine.command(tables.create(facts, name))
-  for (const attribute of unsigned) await loseSign(engine, facts, { table, attribute, name })
+  for (const [attribute, index] of unsigned) {
+    const hasLost = await loseSign(engine, facts, { table, attribute })
+    if (!hasLost) refuseIfAny([hasSign(name, attribute, index)])
+  }
   if (added.size === 0) return
   const columns = [...added].map(
     ([attribute, kind]) =>
@@ -112,7 +145,7 @@ async function show(
     for (const view of tables.views(schema.databases, name, [...attributes.keys()]))
       await engine.command(view)
     shown = present
-    await refresh(engine, schema)
+    await readAgain(engine, schema)
   }
 }
 

@@ -1,41 +1,48 @@
 import type { Batch } from '../ingest/batch.ts'
-import { invalidArgument } from '../platform/errors.ts'
+import type { Fault } from '../ingest/refused-records.ts'
 import { ATTRIBUTE_TABLES, type AttributeTables } from './attribute-tables.ts'
 import type { VersionSchema } from './fact-store-schema.ts'
 
 /** What a name can stand for in SQL. */
 type Noun = AttributeTables['noun'] | 'metric'
 
-/** Throws `invalid_argument` when SQL users see something else under the name already. */
-export function checkNameIsFree({ metrics, known }: VersionSchema, name: string, noun: Noun): void {
-  if (noun !== 'metric' && metrics.has(name)) refuse(name, 'a metric', noun)
+/** Why a new metric, event log or entity cannot be called so: SQL users see something else under the name already. */
+export function whyNameIsTaken({ metrics, known }: VersionSchema, name: string, noun: Noun): string | null {
+  if (noun !== 'metric' && metrics.has(name)) return taken(name, 'a metric', noun)
   for (const tables of ATTRIBUTE_TABLES) {
-    if (tables.noun !== noun && known[tables.noun].has(name)) refuse(name, article(tables.noun), noun)
+    if (tables.noun !== noun && known[tables.noun].has(name)) return taken(name, article(tables.noun), noun)
   }
   for (const entity of known.entity.keys()) {
-    if (historyOf(entity) === name) refuse(name, `the history of the entity ${entity}`, noun)
+    if (historyOf(entity) === name) return taken(name, `the history of the entity ${entity}`, noun)
   }
+  return null
 }
 
-/** Throws `invalid_argument` when a batch uses one name for two things. */
-export function checkNamesApart(batch: Batch): void {
+/** What of a batch uses one name for two things, each by its first record. */
+export function findNamesOfTwo(batch: Batch): readonly Fault[] {
+  const faults: Fault[] = []
   const nouns = new Map<string, string>()
-  const take = (name: string, as: string): void => {
+  const take = (name: string, as: string, index: () => number): void => {
     const other = nouns.get(name) ?? as
     if (other !== as) {
-      throw invalidArgument(`the name ${name} is used for ${other} and ${as}; one of them needs another name`)
+      const message = `${name} is used for ${other} and ${as}; one of them needs another name`
+      faults.push({ index: index(), field: 'name', message })
     }
     nouns.set(name, as)
   }
-  for (const { metric } of batch.series) take(metric, 'a metric')
+  for (const each of batch.series) {
+    take(each.metric, 'a metric', () => batch.samples.find(({ series }) => series === each)?.index ?? 0)
+  }
   for (const tables of ATTRIBUTE_TABLES) {
-    for (const name of tables.rowsOf(batch).keys()) {
-      take(name, article(tables.noun))
+    for (const [name, rows] of tables.rowsOf(batch)) {
+      const index = () => rows[0]?.index ?? 0
+      take(name, article(tables.noun), index)
       for (const shown of tables.shownNames(name)) {
-        if (shown !== name) take(shown, `the history of ${name}`)
+        if (shown !== name) take(shown, `the history of ${name}`, index)
       }
     }
   }
+  return faults
 }
 
 function historyOf(entity: string): string | undefined {
@@ -47,7 +54,7 @@ function article(noun: AttributeTables['noun']): string {
   return noun === 'entity' ? 'an entity' : 'an event log'
 }
 
-function refuse(name: string, is: string, noun: Noun): never {
+function taken(name: string, is: string, noun: Noun): string {
   const wanted = noun === 'metric' ? 'a metric' : article(noun)
-  throw invalidArgument(`the name ${name} is ${is}; ${wanted} of the project cannot have it too`)
+  return `${name} is ${is}; ${wanted} of the project cannot have it too`
 }

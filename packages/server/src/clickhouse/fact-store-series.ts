@@ -1,38 +1,77 @@
-import type { MetricType, Series } from '../ingest/batch.ts'
+import type { Batch, MetricType, Series } from '../ingest/batch.ts'
 import type { IngestLimits } from '../ingest/ingest-limits.ts'
-import { invalidArgument, type ServiceError } from '../platform/errors.ts'
+import { MAX_FAULTS, refuseIfAny, type Fault } from '../ingest/refused-records.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { readMetrics, type VersionSchema } from './fact-store-schema.ts'
-import { checkNameIsFree } from './fact-store-names.ts'
+import { whyNameIsTaken } from './fact-store-names.ts'
 import { metricView, userView } from './layout.ts'
 
 /** So many ids of series are remembered as stored; the memory starts afresh beyond it. */
 const MAX_KNOWN_SERIES = 1_000_000
 
+/** What a batch has that is not stored yet. */
+export interface NewSeries {
+  readonly byMetric: ReadonlyMap<string, readonly Series[]>
+  readonly metrics: readonly string[]
+}
+
 /**
- * Stores the series of a batch that are not stored yet, and shows new metrics to SQL users. Returns warnings. Throws `invalid_argument` for
- * a metric that has the other type, a name that an event log has, or too many metrics or series.
+ * Finds the series of a batch that are not stored yet. Adds a fault for every sample of a metric that has the other type, of a name that
+ * something else has, and of a metric or series beyond the limits. Nothing is stored.
  */
-export async function prepareSeries(
+export async function checkSeries(
   engine: FactEngine,
   schema: VersionSchema,
-  series: ReadonlySet<Series>,
+  batch: Batch,
   limits: IngestLimits,
-): Promise<readonly string[]> {
+  faults: Fault[],
+): Promise<NewSeries> {
   if (schema.knownSeries.size > MAX_KNOWN_SERIES) schema.knownSeries.clear()
-  checkTypes(schema, series)
-  const unknown = [...series].filter(({ id }) => !schema.knownSeries.has(id))
-  if (unknown.length === 0) return []
+  const reasons: Reasons = new Map()
+  const unknown = [...batch.series].filter(({ id }) => !schema.knownSeries.has(id))
   const byMetric = Map.groupBy(unknown, ({ metric }) => metric)
-  const newMetrics = await findNewMetrics(engine, schema, [...byMetric.keys()])
   // Another instance may have made one of them meanwhile, with the other type.
-  checkTypes(schema, series)
-  checkNewMetrics(schema, newMetrics, limits)
-  for (const [metric, ofMetric] of byMetric) await checkCount(engine, schema, metric, ofMetric, limits)
-  for (const metric of newMetrics) await claimType(engine, schema, metric, byMetric.get(metric)?.[0]?.type)
-  await insertSeries(engine, schema, unknown)
+  const metrics = await findNewMetrics(engine, schema, [...byMetric.keys()])
+  for (const [metric, series] of byMetric) await checkCount(engine, schema, metric, series, limits, reasons)
+  checkNewMetrics(schema, metrics, byMetric, limits, reasons)
+  // Last: of several reasons it tells most.
+  checkTypes(schema, batch.series, reasons)
+  if (reasons.size > 0) faults.push(...faultsOf(batch, reasons))
+  return { byMetric, metrics }
+}
+
+/** Stores new series, which were checked, and shows new metrics to SQL users. Returns warnings. */
+export async function storeSeries(
+  engine: FactEngine,
+  schema: VersionSchema,
+  batch: Batch,
+  { byMetric, metrics }: NewSeries,
+): Promise<readonly string[]> {
+  if (byMetric.size === 0) return []
+  for (const metric of metrics) {
+    const [first] = byMetric.get(metric) ?? []
+    if (!first) continue
+    const claimed = await claimType(engine, schema, first)
+    if (claimed !== first.type) {
+      refuseIfAny(faultsOf(batch, new Map([[first, otherType(first, claimed)]])))
+    }
+  }
+  await insertSeries(engine, schema, [...byMetric.values()].flat())
   remember(schema, byMetric)
-  return newMetrics.filter((metric) => userView(metric) !== metric).map(shortenedName)
+  return metrics.filter((metric) => userView(metric) !== metric).map(shortenedName)
+}
+
+/** Why samples of a series are refused: the field and what is wrong with it. */
+type Reasons = Map<Series, Pick<Fault, 'field' | 'message'>>
+
+function faultsOf({ samples }: Batch, reasons: Reasons): readonly Fault[] {
+  const faults: Fault[] = []
+  for (const { series, index } of samples) {
+    const reason = reasons.get(series)
+    if (reason) faults.push({ index, ...reason })
+    if (faults.length === MAX_FAULTS) break
+  }
+  return faults
 }
 
 /** The warning about a name that is too long for a table. */
@@ -40,34 +79,33 @@ export function shortenedName(name: string): string {
   return `the name ${name.slice(0, 32)}… is too long for a table; in SQL it is ${userView(name)}`
 }
 
-function checkTypes(schema: VersionSchema, series: ReadonlySet<Series>): void {
-  const types = new Map<string, string>()
-  for (const { metric, type } of series) {
-    const known = schema.metrics.get(metric)?.type ?? types.get(metric)
-    types.set(metric, known ?? type)
-    if (known !== undefined && known !== type) throw otherType(metric, known, type)
+function checkTypes(schema: VersionSchema, series: ReadonlySet<Series>, reasons: Reasons): void {
+  const types = new Map<string, MetricType>()
+  for (const each of series) {
+    const { metric, type } = each
+    const known = schema.metrics.get(metric)?.type ?? types.get(metric) ?? type
+    types.set(metric, known)
+    if (known !== type) reasons.set(each, otherType(each, known))
   }
 }
 
-function otherType(metric: string, known: string, type: MetricType): ServiceError {
-  return invalidArgument(`the metric ${metric} is a ${known}; it cannot be a ${type} too`)
+function otherType({ metric, type }: Series, known: MetricType) {
+  return { field: 'type', message: `the metric ${metric} is a ${known}; it cannot be a ${type} too` }
 }
 
-/** Shows a new metric to SQL users, unless another instance has made it with the other type at the same time. */
+/** Shows a new metric to SQL users, and returns its type: that of another instance, if one has made it at the same time. */
 async function claimType(
   engine: FactEngine,
   { databases }: VersionSchema,
-  metric: string,
-  type: MetricType = 'gauge',
-): Promise<void> {
+  { metric, type }: Series,
+): Promise<MetricType> {
   await engine.command(metricView(databases, metric, type, true))
   const [view] = await engine.rows<{ comment: string }>(
     `select comment from system.tables where database = {user:String} and name = {name:String}`,
     { parameters: { user: databases.user, name: userView(metric) } },
   )
   const claimed = view?.comment
-  if ((claimed === 'counter' || claimed === 'gauge') && claimed !== type)
-    throw otherType(metric, claimed, type)
+  return claimed === 'counter' || claimed === 'gauge' ? claimed : type
 }
 
 async function findNewMetrics(
@@ -82,14 +120,22 @@ async function findNewMetrics(
   return unseen.filter((metric) => !stored.has(metric))
 }
 
-function checkNewMetrics(schema: VersionSchema, metrics: readonly string[], limits: IngestLimits): void {
-  for (const metric of metrics) {
-    checkNameIsFree(schema, metric, 'metric')
-  }
-  if (schema.metrics.size + metrics.length > limits.maxMetrics) {
-    throw invalidArgument(
-      `a project has at most ${limits.maxMetrics} metrics; ${metrics[0]} would be one more`,
-    )
+function checkNewMetrics(
+  schema: VersionSchema,
+  metrics: readonly string[],
+  byMetric: NewSeries['byMetric'],
+  { maxMetrics }: IngestLimits,
+  reasons: Reasons,
+): void {
+  const room = maxMetrics - schema.metrics.size
+  for (const [count, metric] of metrics.entries()) {
+    const message =
+      whyNameIsTaken(schema, metric, 'metric') ??
+      (count >= room
+        ? `${metric} would be one more than the ${maxMetrics} metrics that a project has at most`
+        : null)
+    if (message === null) continue
+    for (const series of byMetric.get(metric) ?? []) reasons.set(series, { field: 'name', message })
   }
 }
 
@@ -100,23 +146,23 @@ async function checkCount(
   metric: string,
   unknown: readonly Series[],
   { maxSeriesPerMetric }: IngestLimits,
+  reasons: Reasons,
 ): Promise<void> {
   const known = schema.metrics.get(metric)?.seriesCount ?? 0
   if (known + unknown.length <= maxSeriesPerMetric) return
-  const [row] = await engine.rows<{ total: string; existing: string }>(
-    `select uniqExact(series_id) as total, uniqExactIf(series_id, series_id in {ids:Array(UInt64)}) as existing
+  const [row] = await engine.rows<{ total: string; existing: readonly string[] }>(
+    `select uniqExact(series_id) as total, groupUniqArrayIf(toString(series_id), series_id in {ids:Array(UInt64)}) as existing
      from series where metric = {metric:String}`,
     {
       database: schema.databases.facts,
       parameters: { metric, ids: unknown.map(({ id }) => BigInt(id)) },
     },
   )
-  const added = unknown.length - Number(row?.existing ?? 0)
-  if (added > 0 && Number(row?.total ?? 0) + added > maxSeriesPerMetric) {
-    throw invalidArgument(
-      `the metric ${metric} would have more than ${maxSeriesPerMetric} series (label sets); remove labels that have a new value every time`,
-    )
-  }
+  const existing = new Set(row?.existing)
+  const room = maxSeriesPerMetric - Number(row?.total ?? 0)
+  const message = `would give the metric ${metric} more than ${maxSeriesPerMetric} series (label sets); remove labels that have a new value every time`
+  const added = unknown.filter(({ id }) => !existing.has(id))
+  for (const series of added.slice(Math.max(0, room))) reasons.set(series, { field: 'labels', message })
 }
 
 async function insertSeries(

@@ -1,14 +1,15 @@
 import type { Batch, ProjectVersion } from '../ingest/batch.ts'
 import type { FactStore } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
+import { refuseIfAny } from '../ingest/refused-records.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { awaitRunningInserts, eraseFrom, rollbackCondition } from './fact-store-erase.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
-import { prepareAttributes } from './fact-store-attributes.ts'
-import { checkNamesApart } from './fact-store-names.ts'
+import { checkAttributes, growAttributes } from './fact-store-attributes.ts'
+import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
-import { prepareSeries } from './fact-store-series.ts'
+import { checkSeries, storeSeries } from './fact-store-series.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
 import { writeBatches } from './fact-store-write.ts'
 
@@ -37,11 +38,18 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
   async function prepareNow(version: ProjectVersion, batch: Batch): Promise<readonly string[]> {
     const schema = await schemaOf(version)
     try {
+      // Everything is checked before anything is made, so that a refused batch leaves nothing behind (IN-2).
+      const faults = [...findNamesOfTwo(batch)]
+      for (const tables of ATTRIBUTE_TABLES) {
+        await checkAttributes(engine, schema, tables, batch, limits, faults)
+      }
+      const series = await checkSeries(engine, schema, batch, limits, faults)
+      refuseIfAny(faults)
       const warnings: string[] = []
       for (const tables of ATTRIBUTE_TABLES) {
-        warnings.push(...(await prepareAttributes(engine, schema, tables, batch, limits)))
+        warnings.push(...(await growAttributes(engine, schema, tables, batch, limits)))
       }
-      return [...warnings, ...(await prepareSeries(engine, schema, batch.series, limits))]
+      return [...warnings, ...(await storeSeries(engine, schema, batch, series))]
     } catch (error) {
       // It may have failed half-way: what the engine holds now is read again, and missing views are made.
       if (!isRefusal(error)) schemas.delete(keyOf(version))
@@ -59,7 +67,6 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
 
     prepare: async (version, batch) => {
       if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
-      checkNamesApart(batch)
       const before = preparing.get(keyOf(version))
       const prepared = (async () => {
         await before?.catch(() => undefined)

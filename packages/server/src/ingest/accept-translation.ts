@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import type { Ingest } from './ingest.ts'
+import { RefusedRecords } from './refused-records.ts'
 import type { Translation } from './translation.ts'
 
 /** What became of a request of another system. */
@@ -11,7 +11,7 @@ export interface AcceptedTranslation {
   readonly rejected: readonly string[]
 }
 
-/** A batch whose faults do not end is refused; each attempt tells ten of them. */
+/** A batch whose faults do not end is refused; each attempt tells a thousand of them. */
 const ATTEMPTS = 20
 
 /**
@@ -47,20 +47,8 @@ export async function acceptTranslation(
   return { accepted: 0, rejected }
 }
 
-interface Fault {
-  readonly index: number
-  readonly field: string
-  readonly message: string
-}
-
 /** The records that a batch was refused for, by index, with the reason; none when it was refused for something else. */
 function faultsOf(error: unknown): ReadonlyMap<number, string> {
-  const faults = new Map<number, string>()
-  if (!(error instanceof ServiceError) || error.code !== 'invalid_argument') return faults
-  for (const detail of error.details) {
-    const { index, field, message } = detail as Partial<Fault>
-    if (typeof index !== 'number') continue
-    faults.set(index, message === undefined ? error.message : `${field} ${message}`)
-  }
-  return faults
+  if (!(error instanceof RefusedRecords)) return new Map()
+  return new Map(error.faults.map(({ index, field, message }) => [index, `${field} ${message}`]))
 }

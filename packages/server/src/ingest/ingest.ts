@@ -9,6 +9,7 @@ import { createCommitter, type Committer } from './committer.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import { createOrderOfArrival, type Turn } from './order-of-arrival.ts'
 import { parseBody, readVersion } from './parse-body.ts'
+import { RefusedRecords } from './refused-records.ts'
 import { removeLeftVersions } from './remove-version.ts'
 import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
@@ -129,7 +130,9 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       const { accepted, warnings } = await other.outcome
       return { batchId, version, accepted, isRepeated: true, warnings: [...warnings] }
     }
-    const outcome = store({ projectId: project.id, version })
+    const outcome = store({ projectId: project.id, version }).catch((error: unknown) => {
+      throw error instanceof RefusedRecords ? new RefusedRecords(error.faults, sent.lineOf) : error
+    })
     inFlight.set(key, { contentHash, outcome })
     try {
       const { accepted, warnings, isRepeated } = await outcome

@@ -9,8 +9,6 @@ import type { SampleScanner } from './scan-sample.ts'
 /** A record as it was sent: parsed, and its text where digits, key order or bytes matter. */
 export interface SentRecord {
   readonly value: unknown
-  /** Line of an NDJSON body, from 1. */
-  readonly line?: number
   /** Whether a number in it may have lost digits when it was parsed. */
   readonly mayHoldLongNumbers: boolean
   /** The text of a member, or of a member of a member, which must exist. */
@@ -26,6 +24,8 @@ export interface SentBatch {
   readonly version: number | null
   /** In order; a sample is one that was read already. */
   readonly records: readonly (SentRecord | Sample)[]
+  /** The line of a record, from 1, where records are lines. */
+  lineOf?(index: number): number
 }
 
 const LINES_PER_TURN = 500
@@ -48,7 +48,26 @@ export async function parseBody(
   const hasMark = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
   const body = hasMark ? whole.subarray(BYTE_ORDER_MARK.length) : whole
   if (!isNdjson(contentType)) return parseJson(body.toString())
-  return { batchId: null, version: null, records: await parseLines(body, scanner) }
+  return {
+    batchId: null,
+    version: null,
+    records: await parseLines(body, scanner),
+    lineOf: (index) => lineOf(body, index),
+  }
+}
+
+/** Counted only for records at fault: blank lines are none. */
+function lineOf(body: Buffer, index: number): number {
+  let records = 0
+  let line = 0
+  for (let start = 0; start < body.length && records <= index;) {
+    const newline = body.indexOf(LINE_FEED, start)
+    const end = newline === -1 ? body.length : newline
+    if (body.subarray(start, end).toString().trim() !== '') records++
+    line++
+    start = end + 1
+  }
+  return line
 }
 
 async function parseLines(body: Buffer, scanner: SampleScanner): Promise<(SentRecord | Sample)[]> {
@@ -84,7 +103,6 @@ function parseLine(content: string, line: number): SentRecord {
   }
   return {
     value,
-    line,
     mayHoldLongNumbers: hasLongNumber(content),
     written: (...path) => sliceOf(content, { start: 0, end: content.length }, path),
   }

@@ -1,6 +1,5 @@
 import { CHANNEL_NAME_RULE, isChannelName } from '../delivery/channel-name.ts'
 import { nextTurn } from './next-turn.ts'
-import { invalidArgument } from '../platform/errors.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { Batch, EntityChange, EventRow, Sample, Series } from './batch.ts'
 import type { IngestLimits } from './ingest-limits.ts'
@@ -9,10 +8,9 @@ import { readEntityChange, readEvent } from './read-attribute-rows.ts'
 import { readPlace, readText, type WireRecord } from './read-place.ts'
 import { readExportData, readName, readPosition, readValue } from './read-record.ts'
 import { RecordFault } from './record-fault.ts'
+import { MAX_FAULTS, RefusedRecords, type Fault } from './refused-records.ts'
 import type { SeriesCatalog } from './series-catalog.ts'
 
-/** A refused batch tells this many of its faults (IN-2). */
-const MAX_FAULTS = 10
 /** So many records are checked in one go before other requests get their turn; about one millisecond. */
 const RECORDS_PER_TURN = 1000
 
@@ -22,7 +20,7 @@ interface Validation {
   readonly limits: IngestLimits
 }
 
-/** Checks every record and sorts them by what becomes of them. Throws `invalid_argument` with the first faults by index (IN-2). */
+/** Checks every record and sorts them by what becomes of them. Throws `RefusedRecords` with the first faults by index (IN-2). */
 export async function validateBatch(
   records: readonly (SentRecord | Sample)[],
   context: Validation,
@@ -35,7 +33,7 @@ export async function validateBatch(
     entities: new Map<string, EntityChange[]>(),
     exports: [] as ExportedMessage[],
   }
-  const faults: { index: number; line?: number; field: string; message: string }[] = []
+  const faults: Fault[] = []
   for (const [index, record] of records.entries()) {
     if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
     if ('series' in record) {
@@ -46,17 +44,12 @@ export async function validateBatch(
       readRecord(batch, record, index, context)
     } catch (error) {
       if (!(error instanceof RecordFault)) throw error
-      const line = record.line === undefined ? {} : { line: record.line }
-      faults.push({ index, ...line, field: error.field, message: error.message })
+      faults.push({ index, field: error.field, message: error.message })
       if (faults.length === MAX_FAULTS) break
     }
   }
   if (faults.length === 0) return batch
-  const sentences = faults.map(({ index, line, field, message }) => {
-    const place = line === undefined ? `records[${index}]` : `line ${line}`
-    return `${place}: ${field} ${message}`
-  })
-  throw invalidArgument(sentences.join('; '), faults)
+  throw new RefusedRecords(faults)
 }
 
 type Draft = {

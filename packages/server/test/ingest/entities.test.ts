@@ -159,14 +159,20 @@ describe('entities', () => {
     expect(await refusal(gauge('g'), event('e'), entity('n'), gauge('m_history'), entity('o_history'))).toBe(
       'accepted',
     )
-    expect(await refusal(entity('g'))).toContain('the name g is a metric; an entity of the project')
-    expect(await refusal(entity('e'))).toContain('the name e is an event log; an entity')
-    expect(await refusal(entity('m'))).toContain('the name m_history is a metric; an entity')
-    expect(await refusal(entity('o'))).toContain('the entity o needs the name o_history for its history')
-    expect(await refusal(event('n'))).toContain('the name n is an entity; an event log')
-    expect(await refusal(event('n_history'))).toContain('the name n_history is the history of the entity n')
-    expect(await refusal(entity('n_history'))).toContain('the name n_history is the history of the entity n')
-    expect(await refusal(gauge('n_history'))).toContain('the name n_history is the history of the entity n')
-    expect(await refusal(gauge('q_history'), entity('q'))).toContain('q_history is used for')
+    expect(await refusal(entity('g'))).toContain('records[0]: name g is a metric; an entity of the project')
+    expect(await refusal(entity('e'))).toContain('records[0]: name e is an event log; an entity')
+    expect(await refusal(entity('m'))).toContain(
+      'm has the history m_history; the name m_history is a metric; an entity',
+    )
+    expect(await refusal(entity('o'))).toContain(
+      'records[0]: name o needs the name o_history for its history',
+    )
+    expect(await refusal(event('n'))).toContain('name n is an entity; an event log')
+    expect(await refusal(event('n_history'))).toContain('name n_history is the history of the entity n')
+    expect(await refusal(entity('n_history'))).toContain('name n_history is the history of the entity n')
+    expect(await refusal(gauge('n_history'))).toContain('name n_history is the history of the entity n')
+    expect(await refusal(gauge('q_history'), entity('q'))).toContain(
+      'records[1]: name q_history is used for a metric and the history of q',
+    )
   })
 })

@@ -225,10 +225,10 @@ describe.each(controlDatabases)('ingest with $name', ({ name, open }) => {
     ).rejects.toThrow('the metric one_kind is a counter; it cannot be a gauge too')
     await expect(
       ingest.accept(project, jsonBatch([{ type: 'event', name: 'one_kind', ...place }])),
-    ).rejects.toThrow('the name one_kind is a metric; an event log of the project cannot have it too')
+    ).rejects.toThrow('records[0]: name one_kind is a metric; an event log of the project cannot have it too')
     await expect(
       ingest.accept(project, jsonBatch([{ type: 'gauge', name: 'Typed', value: 1, ...place }])),
-    ).rejects.toThrow('the name Typed is an event log; a metric of the project cannot have it too')
+    ).rejects.toThrow('records[0]: name Typed is an event log; a metric of the project cannot have it too')
   })
 
   it('is safe with hostile names (IN-5)', async () => {
@@ -287,8 +287,12 @@ describe.each(controlDatabases)('ingest with $name', ({ name, open }) => {
       ...place,
     })
     await limited.accept(other, jsonBatch([sample('a'), sample('b')]))
-    await expect(limited.accept(other, jsonBatch([sample('c')]))).rejects.toThrow('more than 2 series')
-    await expect(limited.accept(other, jsonBatch([sample('a', 'n')]))).rejects.toThrow('at most 1 metrics')
+    await expect(limited.accept(other, jsonBatch([sample('c')]))).rejects.toThrow(
+      'records[0]: labels would give the metric m more than 2 series',
+    )
+    await expect(limited.accept(other, jsonBatch([sample('a', 'n')]))).rejects.toThrow(
+      'records[0]: name n would be one more than the 1 metrics that a project has at most',
+    )
     const restarted = startInstance({ engine: facts.engine, database, limits: { maxSeriesPerMetric: 2 } })
     await restarted.accept(other, jsonBatch([sample('a'), sample('b')]))
     await expect(restarted.accept(other, jsonBatch([sample('c')]))).rejects.toThrow('more than 2 series')
