@@ -53,7 +53,17 @@ export interface Cached<Value> {
    * `stats.computedAt`, `stats.computeCostMs` and the variant.
    */
   rendered(variant: string, make: () => Promise<Uint8Array>): Promise<Uint8Array>
+  /** Such bytes, where they were made already and are kept. */
+  rendering(variant: string): Uint8Array | undefined
+  /**
+   * What the same question with the same policy is answered now, where nothing besides giving the stored answer is decided (CA-2); else null,
+   * and nothing is done. Holds no value, so it may be kept.
+   */
+  readonly again: AskAgain<Value>
 }
+
+/** Asks the same question again. */
+export type AskAgain<Value> = () => Promise<Cached<Value> | null>
 
 /** What an answer that is computed at a certain time stands on. */
 export interface AnswerScope {

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
-import type { Cached, CacheDetails, CachePolicy, Question, ResultCache } from './cache-policy.ts'
+import type { AskAgain, Cached, CacheDetails, CachePolicy, Question, ResultCache } from './cache-policy.ts'
 import { createCacheCounter, type CacheCounts } from './cache-counts.ts'
 import { SOLE_CLAIMS, type Claims } from './claims.ts'
 import type { DataVersions } from './data-versions.ts'
@@ -86,6 +86,17 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     inBackground(kept.noteUse(key, entry))
     if (decision === 'serve_and_refresh') takeOff(key, refresh(question, entry))
     return answer(key, entry, policy, decision, source)
+  }
+
+  /** Apart from `answer`, whose values it must not hold. */
+  function againOf<Value>(key: string, policy: CachePolicy): AskAgain<Value> {
+    return async () => {
+      const entry = kept.held(key)
+      const decision = await decide(key, entry, policy)
+      if (!entry || decision !== 'serve') return null
+      inBackground(kept.noteUse(key, entry))
+      return answer(key, entry, policy, decision, 'memory')
+    }
   }
 
   async function decide(
@@ -288,6 +299,8 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
       value: value as Value,
       stats: { computedAt, isCached, isRefreshing, computeCostMs, details },
       etag,
+      again: againOf(key, policy),
+      rendering: (variant) => entry.renderings.get(variant),
       rendered: async (variant, make) => {
         const known = entry.renderings.get(variant)
         if (known) return known

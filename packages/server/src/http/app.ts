@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
 import compress from '@fastify/compress'
 import { fastify, type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
@@ -9,6 +10,7 @@ import { registerConsole, type ConsoleOptions } from './console.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createNotFoundHandler } from './not-found.ts'
 import { registerRoute } from './register-route.ts'
+import { createRepeats } from './repeats.ts'
 import type { AnyRoute } from './route.ts'
 import { createErrorHandler } from './send-error.ts'
 
@@ -27,8 +29,15 @@ export interface AppOptions {
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { log } = options
   const handleError = createErrorHandler(log)
+  const repeats = createRepeats({ access: options.access, log })
   const app = fastify({
     logger: false,
+    serverFactory: (handle, { keepAliveTimeout, requestTimeout, connectionTimeout }) => {
+      const server = createServer(repeats.listen(handle))
+      server.keepAliveTimeout = Number(keepAliveTimeout)
+      server.requestTimeout = Number(requestTimeout)
+      return server.setTimeout(Number(connectionTimeout))
+    },
     clientErrorHandler: answerBrokenConnection,
     frameworkErrors: createBadAddressHandler(handleError),
     bodyLimit: options.bodyLimitBytes,
@@ -76,6 +85,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     done()
   })
 
+  app.addHook('preClose', (done) => {
+    repeats.stop()
+    done()
+  })
+
   await app.register(compress, {
     encodings: ['br', 'zstd', 'gzip', 'identity'],
     threshold: 1024,
@@ -85,7 +99,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   registerHealth(app, options.checkReady)
   // Before the routes: its hook must run before theirs.
   if (options.console) registerConsole(app, options.console)
-  for (const route of options.routes) registerRoute(app, options.access, route)
+  for (const route of options.routes) registerRoute(app, { access: options.access, repeats }, route)
   await app.ready()
   return app
 }

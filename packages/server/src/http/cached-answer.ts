@@ -1,9 +1,14 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import type { Cached, CachePolicy } from '../cache/cache-policy.ts'
+import type { AskAgain, Cached, CachePolicy } from '../cache/cache-policy.ts'
+import { cacheTiming } from './cache-timing.ts'
+import type { ReadyAgain } from './repeats.ts'
 import type { RouteContext } from './route.ts'
 
-type Context = Pick<RouteContext<unknown, unknown, unknown>, 'headers' | 'setHeader' | 'isInterfacePrefix'>
+type Context = Pick<
+  RouteContext<unknown, unknown, unknown>,
+  'headers' | 'setHeader' | 'isInterfacePrefix' | 'offerAgain'
+>
 
 /** What a handler returns instead of an answer that the caller has already. */
 export const NOT_MODIFIED = Symbol('not modified')
@@ -31,23 +36,59 @@ export async function cachedAnswer<Value>(
   toWire: () => unknown,
 ): Promise<unknown> {
   const { etag, stats } = cached
-  const { headers, setHeader } = context
-  setHeader('cache-control', etag === null ? 'no-store' : cacheControl(policy))
-  if (etag === null) return toWire()
+  const { headers, setHeader, isInterfacePrefix } = context
+  if (etag === null) {
+    setHeader('cache-control', 'no-store')
+    return toWire()
+  }
+  setHeader('cache-control', cacheControl(policy))
   setHeader('etag', etag)
-  setHeader('age', String(Math.floor((stats.details?.ageMs ?? 0) / 1000)))
+  setHeader('age', ageOf(cached))
   if (isKnown(etag, headers['if-none-match'])) return NOT_MODIFIED
   if (!stats.isCached) return toWire()
   const encoding = chooseEncoding(headers['accept-encoding'])
   const compress = encoding === null ? plain : COMPRESSIONS[encoding]
-  const variant = `${context.isInterfacePrefix} ${encoding} ${told(cached)}`
-  const bytes = await cached.rendered(variant, () =>
+  const bytes = await cached.rendered(variantOf(cached, isInterfacePrefix, encoding), () =>
     Promise.resolve(toWire()).then((answer) => compress(toBytes(answer))),
   )
-  setHeader('content-type', 'application/json; charset=utf-8')
-  setHeader('vary', 'accept-encoding')
-  setHeader('content-encoding', encoding ?? 'identity')
+  for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
+  context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
   return bytes
+}
+
+/** The same answer for an equal request, as long as its bytes are kept. Holds nothing of the answer itself. */
+function readyAgain(
+  again: AskAgain<unknown>,
+  policy: CachePolicy,
+  isInterfacePrefix: boolean,
+  encoding: Encoding,
+): ReadyAgain {
+  const always = [...formHeaders(encoding).flat(), 'cache-control', cacheControl(policy)]
+  return async () => {
+    const startedAt = performance.now()
+    const cached = await again()
+    const bytes = cached?.rendering(variantOf(cached, isInterfacePrefix, encoding))
+    if (!cached?.etag || !bytes) return null
+    const timing = cacheTiming(cached.stats, performance.now() - startedAt)
+    const headers = [...always, 'etag', cached.etag, 'age', ageOf(cached), 'server-timing', timing]
+    return { headers, bytes }
+  }
+}
+
+function ageOf({ stats }: Cached<unknown>): string {
+  return String(Math.floor((stats.details?.ageMs ?? 0) / 1000))
+}
+
+function formHeaders(encoding: Encoding): readonly (readonly [name: string, value: string])[] {
+  return [
+    ['content-type', 'application/json; charset=utf-8'],
+    ['vary', 'accept-encoding'],
+    ['content-encoding', encoding ?? 'identity'],
+  ]
+}
+
+function variantOf(cached: Cached<unknown>, isInterfacePrefix: boolean, encoding: Encoding): string {
+  return `${isInterfacePrefix} ${encoding} ${told(cached)}`
 }
 
 /** `max-age` counts, with `Age`, from the computation; what is served stale then is renewed. */

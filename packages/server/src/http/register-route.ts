@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
-import type { Access, Admitted } from '../projects/access.ts'
+import type { Access, AccessRequest, Admitted } from '../projects/access.ts'
 import { createBodyMemory } from './body-memory.ts'
 import { KEY_SECURITY } from './documentation.ts'
 import { NOT_MODIFIED } from './cached-answer.ts'
 import { presentedKey } from './presented-key.ts'
+import type { ReadyAgain, Repeats } from './repeats.ts'
 import type { AnyRoute } from './route.ts'
 import { createReader } from './validate.ts'
 
@@ -19,7 +20,11 @@ declare module 'fastify' {
 export const PREFIXES = ['/api/v1', '/v1'] as const
 
 /** Puts a route under both prefixes: access first, then validation, then the call. */
-export function registerRoute(app: FastifyInstance, access: Access, route: AnyRoute): void {
+export function registerRoute(
+  app: FastifyInstance,
+  { access, repeats }: { readonly access: Access; readonly repeats: Repeats },
+  route: AnyRoute,
+): void {
   const readParams = createReader(route.params ?? Type.Object({}), 'path')
   const readQuery = createReader(route.query ?? Type.Object({}), 'query')
   const readBody = route.body === undefined || route.body === 'raw' ? null : createReader(route.body, 'body')
@@ -32,6 +37,32 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
     return memory && given instanceof Uint8Array ? memory.read(given, parse) : parse(given)
   }
 
+  function accessOf(request: FastifyRequest): AccessRequest {
+    return {
+      secret: presentedKey(request),
+      permission: route.permission,
+      project: addressOf(request),
+      isPublicReadable: route.isPublicReadable ?? false,
+    }
+  }
+
+  /** A body that was read ahead stands for the stream that it was read from. */
+  function passBody(
+    request: FastifyRequest,
+    _reply: FastifyReply,
+    payload: RequestPayload,
+    done: (error: null, payload: RequestPayload) => void,
+  ): void {
+    done(null, repeats.takeBody(request.raw) ?? payload)
+  }
+
+  function noteRepeat(request: FastifyRequest, again: ReadyAgain): void {
+    if (!(request.body instanceof Uint8Array)) return
+    const { url = '' } = request.routeOptions
+    const repeat = { route: url, access: accessOf(request), project: request.access.project, again }
+    repeats.note(request.raw, request.body, repeat)
+  }
+
   for (const prefix of PREFIXES) {
     app.route({
       method: route.method,
@@ -40,13 +71,9 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
       ...(route.isBodyCompressedByProtocol ? { decompress: false } : {}),
       // Before the body is read: a caller without a key cannot make the service hold one.
       onRequest: async (request) => {
-        request.access = await access.check({
-          secret: presentedKey(request),
-          permission: route.permission,
-          project: addressOf(request),
-          isPublicReadable: route.isPublicReadable ?? false,
-        })
+        request.access = await access.check(accessOf(request))
       },
+      ...(memory ? { preParsing: passBody } : {}),
       handler: async (request, reply) => {
         const { key, project } = request.access
         const answer: unknown = await route.handle({
@@ -65,6 +92,7 @@ export function registerRoute(app: FastifyInstance, access: Access, route: AnyRo
           headers: request.headers,
           isInterfacePrefix: prefix === '/api/v1',
           setHeader: (name, value) => void reply.header(name, value),
+          ...(memory ? { offerAgain: (again) => noteRepeat(request, again) } : {}),
         })
         if (answer === NOT_MODIFIED) return reply.status(304).send()
         return reply.status(route.status ?? 200).send(answer)

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox'
+import type { ReadyAgain } from './repeats.ts'
 import type { ApiKey, Permission, Project } from '../projects/project.ts'
 
 /** What a handler is given: everything validated, the project resolved, the key checked. */
@@ -17,6 +18,8 @@ export interface RouteContext<Params, Query, Body> {
   /** True under `/api/v1`, whose answers carry the interface's own names at the top level (WI-3). */
   readonly isInterfacePrefix: boolean
   setHeader(name: string, value: string): void
+  /** Tells how equal requests may be answered from now on; absent where the route is not often repeated. */
+  readonly offerAgain?: (again: ReadyAgain) => void
 }
 
 /**
@@ -39,7 +42,7 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly params?: P
   readonly query?: Q
   readonly body?: B
-  /** Do callers send the same body again and again? Then what was read of it is kept; handlers get it frozen. */
+  /** Do callers send the same body again and again? Then what was read of it is kept, and so may be the answer; handlers get it frozen. */
   readonly isOftenRepeated?: true
   /** A body to try, for OpenAPI. */
   readonly example?: unknown

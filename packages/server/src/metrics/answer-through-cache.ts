@@ -1,4 +1,11 @@
-import type { AnswerScope, Cached, CachePolicy, CacheStats, ResultCache } from '../cache/cache-policy.ts'
+import type {
+  AnswerScope,
+  AskAgain,
+  Cached,
+  CachePolicy,
+  CacheStats,
+  ResultCache,
+} from '../cache/cache-policy.ts'
 import type { Reading } from '../cache/snapshot.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ComputedAnswer, Explanation } from './compute-answer.ts'
@@ -11,6 +18,8 @@ export interface CacheableRequest {
   readonly version: number
   /** An explained answer is computed, neither taken from the cache nor kept. */
   readonly isExplained: boolean
+  /** Throws for what cannot be answered at that time, whatever is stored. */
+  check(nowMs: number): void
   scope(nowMs: number): AnswerScope
   compute(nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer>
 }
@@ -25,6 +34,22 @@ export interface AnswerOutcome {
   readonly explanation: Explanation | null
   /** Milliseconds from the request to the answer. */
   readonly totalMs: number
+}
+
+/** Asks again, unless the request cannot be answered any more. Holds nothing of an answer. */
+function checkedAgain(
+  again: AskAgain<RangeAnswer>,
+  check: CacheableRequest['check'],
+  clock: Clock,
+): AskAgain<RangeAnswer> {
+  return async () => {
+    try {
+      check(clock.now())
+    } catch {
+      return null
+    }
+    return again()
+  }
 }
 
 /** An answer that holds an error is not cached (CA-4): it leaves the cache as a failure. */
@@ -48,6 +73,8 @@ export async function answerThroughCache(
   signal: AbortSignal,
 ): Promise<AnswerOutcome> {
   const { key, projectId, version } = request
+  // A request that cannot be answered is refused before the cache is asked.
+  request.check(clock.now())
   const askedAt = clock.monotonic()
   let explanation: Explanation | null = null
 
@@ -71,8 +98,9 @@ export async function answerThroughCache(
   const spent = () => clock.monotonic() - askedAt
   try {
     const question = { key, owner: { projectId, version }, scope: request.scope, compute }
-    const cached = await cache.through(question, chosen)
-    const { value: answer, stats } = cached
+    const found = await cache.through(question, chosen)
+    const { value: answer, stats } = found
+    const cached = { ...found, again: checkedAgain(found.again, request.check, clock) }
     return { answer, stats, cached, explanation: stats.isCached ? null : explanation, totalMs: spent() }
   } catch (error) {
     if (!(error instanceof UncachedAnswer)) throw error

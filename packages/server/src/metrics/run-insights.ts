@@ -31,7 +31,6 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
   return async (project, given, policy, signal) => {
     const wire = withKeptMetrics(given)
     const timeRange = parseTimeRange(wire.timeRange)
-    checkTimeRange(timeRange, dependencies.clock.now())
     const version = wire.version || (project.activeVersion ?? 0)
     const limit = seriesLimit(wire.limit, wire.offset)
     const request = {
@@ -39,6 +38,7 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
       projectId: project.id,
       version,
       isExplained: wire.explain ?? false,
+      check: (nowMs: number) => checkTimeRange(timeRange, nowMs),
       scope: (nowMs: number) => insightsScope(wire, timeRange, nowMs),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer> => {
         const grid = resolveTimeRange(timeRange, nowMs)

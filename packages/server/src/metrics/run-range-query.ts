@@ -23,14 +23,13 @@ export type RunRangeQuery = (
 /** The read flow of metrics: validate → plan → (cache) → execute → evaluate → limit. */
 export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRangeQuery {
   return async (project, query, policy, signal) => {
-    // A range that cannot be answered is refused before the cache is asked.
-    checkTimeRange(query.timeRange, dependencies.clock.now())
     const version = query.version || (project.activeVersion ?? 0)
     const request = {
       key: rangeQueryKey(query, project.id, version),
       projectId: project.id,
       version,
       isExplained: query.isExplained,
+      check: (nowMs: number) => checkTimeRange(query.timeRange, nowMs),
       scope: (nowMs: number) => rangeQueryScope(query, nowMs),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal) => {
         const grid = resolveTimeRange(query.timeRange, nowMs)

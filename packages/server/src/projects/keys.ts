@@ -11,6 +11,7 @@ import { createShortMemory } from './short-memory.ts'
 const TOUCH_EVERY_MS = 60_000
 const TOUCHED_MAX = 10_000
 const SUPPLIED_LENGTH_MIN = 24
+const HASHES_MAX = 1000
 
 const ADMINISTRATOR: NewKey = {
   name: 'administrator',
@@ -44,10 +45,17 @@ export interface Keys {
   ensureAdministratorKey(options: { readonly supplied?: string | undefined }): Promise<string | null>
 }
 
+interface HashedSecret {
+  readonly hash: Buffer
+  /** The hash as text. */
+  readonly name: string
+}
+
 /** Keys on a store, remembered for a second. */
 export function createKeys({ store, clock, log }: KeysOptions): Keys {
   const memory = createShortMemory<StoredKey>(clock)
   const touchedAt = new Map<number, number>()
+  const hashes = new Map<string, HashedSecret>()
 
   /** Never waited for: a use is noted beside the request, at most once a minute. */
   function noteUse(key: ApiKey): void {
@@ -58,6 +66,17 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
     store.touch(key.id, clock.now()).catch((error: unknown) => {
       log.warn({ err: error, keyId: key.id }, 'key.use_not_noted')
     })
+  }
+
+  /** Callers present the same few secrets again and again. */
+  function hashOf(secret: string): HashedSecret {
+    const known = hashes.get(secret)
+    if (known) return known
+    const hash = hashSecret(secret)
+    const hashed = { hash, name: hash.toString('base64') }
+    if (hashes.size >= HASHES_MAX) hashes.clear()
+    hashes.set(secret, hashed)
+    return hashed
   }
 
   async function storeSupplied(secret: string): Promise<void> {
@@ -101,8 +120,8 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
 
     authenticate: async (secret) => {
       if (isMistyped(secret)) throw new ServiceError('unauthenticated', 'the API key is mistyped or cut off')
-      const hash = hashSecret(secret)
-      const stored = await memory.read(hash.toString('base64'), () => store.findByHash(hash))
+      const { hash, name } = hashOf(secret)
+      const stored = await memory.read(name, () => store.findByHash(hash))
       if (!stored || !timingSafeEqual(stored.hash, hash) || !isUsable(stored.key, clock.now())) {
         throw new ServiceError('unauthenticated', 'the API key is unknown, revoked or expired')
       }

@@ -33,6 +33,11 @@ async function ask(request: object, headers: Readonly<Record<string, string>> = 
   const { body, ...answer } = await service.post(path, request, headers)
   return { ...answer, body, stats: body.compute_stats, values: body.results?.[0]?.matrix.samples[0]?.values }
 }
+async function inTurn<Result>(times: number, work: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = []
+  for (let i = 0; i < times; i += 1) results.push(await work())
+  return results
+}
 /** Asks until the refresh that runs in the background has ended. */
 async function askRefreshed(request: object) {
   for (;;) {
@@ -100,6 +105,30 @@ describe('cached answers over HTTP', () => {
     }
     const refused = await ask(request, { 'accept-encoding': 'br;q=0, gzip' })
     expect(refused.headers.get('content-encoding')).toBe('gzip')
+  })
+
+  it('come again in the same form, and only to who may have them (AU-3)', async () => {
+    const request = range('now-11d', 'now-10d')
+    const { body: key } = await service.post('/keys', { owner: 'demo', name: 'short', permissions: ['read'] })
+    const headers = { 'api-key': key.secret, 'accept-encoding': 'gzip' }
+    await ask(request, headers)
+    // The second is the first from the cache; those after it take the short way.
+    const [second, ...others] = await inTurn(4, () => ask(request, headers))
+    for (const other of others) {
+      expect(other.body).toEqual(second?.body)
+      expect([...other.headers.keys()]).toEqual([...(second?.headers.keys() ?? [])])
+      expect(other.headers.get('etag')).toBe(second?.headers.get('etag'))
+      expect(other.headers.get('server-timing')).toMatch(/^cache;desc="memory", total;dur=/)
+    }
+    const requestIds = new Set(others.map((other) => other.headers.get('x-request-id')))
+    expect(requestIds.size).toBe(others.length)
+    expect((await service.get('/service/metrics', headers)).status).toBe(403)
+    const revoked = await fetch(`${service.url}/api/v1/keys/${key.key.id}`, {
+      method: 'DELETE',
+      headers: { 'api-key': service.administratorKey },
+    })
+    expect(revoked.ok).toBe(true)
+    expect((await service.post(path, request, headers)).status).toBe(401)
   })
 
   it('are counted for the operator, failed refreshes too', async () => {

@@ -22,6 +22,8 @@ export function noCache(nowMs: number): ResultCache {
         stats: { computedAt: nowMs, isCached: false, isRefreshing: false, computeCostMs: 0 },
         etag: null,
         rendered: (_variant, make) => make(),
+        rendering: () => undefined,
+        again: () => Promise.resolve(null),
       }
     },
   }

@@ -1,6 +1,7 @@
 import type { QueryRangeAnswer } from '@millrace/contract'
 import type { AnswerOutcome } from '../../metrics/answer-through-cache.ts'
 import type { PlanDescription } from '../../metrics/explain-query.ts'
+import { cacheTiming } from '../cache-timing.ts'
 
 type WireExplain = NonNullable<QueryRangeAnswer['explain']>
 
@@ -46,17 +47,9 @@ function planToWire({ selector, samples, afterwards, fromAt, toAt, cells, statis
   }
 }
 
-/**
- * `Server-Timing` (W3C): where the answer came from, the stages where it was computed for this request, and the time
- * from the request to the answer, before it is written out.
- */
+/** The `Server-Timing` of an outcome. */
 export function serverTiming({ stats, explanation, totalMs }: AnswerOutcome): string {
-  const stages = Object.entries(explanation?.stagesMs ?? {})
-  return [
-    `cache;desc="${stats.details?.source ?? 'computed'}"`,
-    ...stages.map(([stage, ms]) => `${stage};dur=${round(ms)}`),
-    `total;dur=${round(totalMs)}`,
-  ].join(', ')
+  return cacheTiming(stats, totalMs, explanation?.stagesMs)
 }
 
 function rounded<Stage extends string>(stages: Readonly<Record<Stage, number>>): Record<Stage, number> {
