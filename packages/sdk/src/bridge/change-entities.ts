@@ -33,7 +33,7 @@ export async function changeEntities(
   }
 }
 
-/** What was read is text where it was a decimal or a list, and what was counted may be of another kind of number: fields keep their types. */
+/** What was counted may be of another kind of number, and elements of lists are texts where they were bigints: fields keep their types. */
 function typedRow(
   row: Readonly<Record<string, unknown>>,
   types: ReadonlyMap<string, FieldType> | undefined,

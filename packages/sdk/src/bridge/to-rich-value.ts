@@ -1,4 +1,5 @@
-import { scaledOf } from '../processor/exact-decimal.ts'
+import { plainJson } from '../processor/encode.ts'
+import { isDecimalLike, scaledOf } from '../processor/exact-decimal.ts'
 import type { EntityRow } from '../processor/entity-state.ts'
 import type { FieldType } from './entity-schema.ts'
 import type { BigIntegerMessage, RichStruct, RichValue } from './process-result.ts'
@@ -15,9 +16,7 @@ export function richStructOf(row: EntityRow, types: ReadonlyMap<string, FieldTyp
 export function richValueOf(value: unknown, type: FieldType | undefined): RichValue {
   if (value === undefined || value === null) return { nullValue: 0 }
   if (type?.isList === true) {
-    // A list is kept as its JSON.
-    const elements = JSON.parse(value as string) as readonly unknown[]
-    return { listValue: { values: elements.map((each) => scalarOf(each, type.name)) } }
+    return { listValue: { values: (value as readonly unknown[]).map((each) => scalarOf(each, type.name)) } }
   }
   return scalarOf(value, type?.name ?? guess(value))
 }
@@ -26,6 +25,7 @@ function guess(value: unknown): string {
   if (typeof value === 'bigint') return 'BigInt'
   if (typeof value === 'number') return Number.isInteger(value) ? 'Int' : 'Float'
   if (typeof value === 'boolean') return 'Boolean'
+  if (isDecimalLike(value)) return 'BigDecimal'
   return value instanceof Date ? 'Timestamp' : 'String'
 }
 
@@ -52,7 +52,7 @@ function scalarOf(value: unknown, type: string): RichValue {
     case 'Bytes':
       return { bytesValue: Buffer.from(text.replace(/^0x/, ''), 'hex') }
     default:
-      return { stringValue: text }
+      return { stringValue: typeof value === 'string' ? value : plainJson(value) }
   }
 }
 

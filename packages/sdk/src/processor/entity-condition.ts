@@ -1,4 +1,5 @@
 import { asArray, elementText, type EntityFilter } from './entity-filter.ts'
+import { plainJson } from './encode.ts'
 import { isDecimalLike } from './exact-decimal.ts'
 
 /** A condition as SQL, and the values of its parameters. */
@@ -62,7 +63,8 @@ function comparison(column: string, op: EntityFilter['op'], names: readonly stri
 function operandOf(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (isDecimalLike(value)) return value.toFixed()
-  return value instanceof Date ? value.toISOString().replace('T', ' ').replace('Z', '') : value
+  if (value instanceof Date) return value.toISOString().replace('T', ' ').replace('Z', '')
+  return typeof value === 'object' && value !== null ? plainJson(value) : value
 }
 
 /** A name in back-ticks. */

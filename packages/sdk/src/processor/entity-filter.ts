@@ -1,4 +1,5 @@
 import type { EntityRow } from './entity-state.ts'
+import { plainJson } from './encode.ts'
 import { alike, isDecimalLike, scaledOf } from './exact-decimal.ts'
 
 /**
@@ -65,7 +66,8 @@ function compare(own: unknown, value: unknown): number {
   }
   if (typeof own === 'boolean' || typeof value === 'boolean')
     return own === value ? 0 : Number(own) - Number(value)
-  if (typeof own === 'string' && typeof value === 'string') return compareTexts(own, value)
+  const [text, other] = [textOf(own), textOf(value)]
+  if (text !== undefined && other !== undefined) return compareTexts(text, other)
   const [left, right] = [scaledOf(own), scaledOf(value)]
   if (!left || !right) return Number.NaN
   const [ownDigits, digits] = alike(left, right)
@@ -79,20 +81,22 @@ export function compareTexts(left: string, right: string): number {
 }
 
 function isLike(own: unknown, pattern: unknown): boolean {
-  if (typeof own !== 'string' || typeof pattern !== 'string') return false
+  const text = textOf(own)
+  if (text === undefined || typeof pattern !== 'string') return false
   const source = pattern.replace(/\\?[\s\S]/gu, (token) => {
     if (token === '%') return '.*'
     if (token === '_') return '.'
     return token.replace(/^\\/, '').replace(/[$()*+.?[\\\]^{|}/]/, '\\$&')
   })
-  return new RegExp(`^${source}$`, 'su').test(own)
+  return new RegExp(`^${source}$`, 'su').test(text)
 }
 
 function elementsOf(own: unknown): ReadonlySet<string> {
-  try {
-    const parsed: unknown = JSON.parse(own as string)
-    return new Set(Array.isArray(parsed) ? parsed.map((each) => JSON.stringify(each)) : [])
-  } catch {
-    return new Set()
-  }
+  return new Set(Array.isArray(own) ? own.map((each) => plainJson(each)) : [])
+}
+
+/** Texts, and lists and objects, which the service keeps as their JSON; undefined for what is neither. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'object' && value !== null && !isDecimalLike(value) ? plainJson(value) : undefined
 }

@@ -2,7 +2,7 @@ import { MillraceError } from '../client/millrace-error.ts'
 import { projectPath, requestWithRetry, type Connection, type RetryOptions } from '../client/request.ts'
 import { conditionOf, quoteName } from './entity-condition.ts'
 import type { EntityFilter } from './entity-filter.ts'
-import { fromColumn, type EntityRow } from './entity-state.ts'
+import { fromColumn, type ColumnKind, type EntityRow } from './entity-state.ts'
 
 interface ReaderOptions extends Connection {
   readonly project: string
@@ -42,14 +42,16 @@ export function createEntityReader(options: ReaderOptions): EntityReader {
       const table = quoteName(entity)
       try {
         const columns = await query(`describe table ${table}`, {})
-        const types = new Map(columns.map(({ name, type }) => [name as string, type as string]))
-        const conditions = filters.map((filter, index) => conditionOf(filter, index, types.get(filter.field)))
+        const kinds = new Map(columns.map(({ name, ...kind }) => [name as string, kind as Row & ColumnKind]))
+        const conditions = filters.map((filter, index) =>
+          conditionOf(filter, index, kinds.get(filter.field)?.type),
+        )
         const where = ['`__chain` = {chain:String}', ...conditions.map(({ sql }) => sql)].join(' and ')
         const rows = await query(`select * from ${table} where ${where} order by id limit ${limit}`, {
           chain,
           ...Object.fromEntries(conditions.flatMap(({ parameters }) => parameters)),
         })
-        return rows.map((row) => toEntity(row, types))
+        return rows.map((row) => toEntity(row, kinds))
       } catch (error) {
         if (
           error instanceof MillraceError &&
@@ -63,10 +65,11 @@ export function createEntityReader(options: ReaderOptions): EntityReader {
   }
 }
 
-function toEntity(row: Row, types: ReadonlyMap<string, string>): EntityRow {
+function toEntity(row: Row, kinds: ReadonlyMap<string, ColumnKind>): EntityRow {
   const entity: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(row)) {
-    const decoded = name.startsWith('__') ? undefined : fromColumn(value, types.get(name) ?? '')
+    const kind = kinds.get(name)
+    const decoded = kind && !name.startsWith('__') ? fromColumn(value, kind) : undefined
     if (decoded !== undefined) entity[name] = decoded
   }
   return { ...entity, id: String(row['id']) }

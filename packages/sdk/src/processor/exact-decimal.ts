@@ -3,6 +3,30 @@ export interface DecimalLike {
   toFixed(): string
 }
 
+/** A decimal by its digits. `toFixed`, `toString` and JSON give all its digits: `new BigDecimal(value.toString())` computes with it. */
+export class ExactDecimal implements DecimalLike {
+  /** In plain notation. */
+  readonly text: string
+
+  /** @param text in plain notation, e.g. `-1.5` */
+  constructor(text: string) {
+    if (!/^-?\d+(\.\d+)?$/.test(text)) throw new TypeError(`"${text}" is no decimal in plain notation`)
+    this.text = text
+  }
+
+  toFixed(): string {
+    return this.text
+  }
+
+  toString(): string {
+    return this.text
+  }
+
+  toJSON(): string {
+    return this.text
+  }
+}
+
 /** Whether a value is a decimal of some library; a number is none. */
 export function isDecimalLike(value: unknown): value is DecimalLike {
   return (
@@ -39,12 +63,11 @@ export function alike(left: ScaledDecimal, right: ScaledDecimal): readonly [bigi
 const MAX_FRACTION = 30
 
 /** In plain notation, as a value of a record; what is beyond 30 digits behind the point is cut off, as no column keeps it. */
-export function decimalOf({ digits, scale }: ScaledDecimal): DecimalLike {
+export function decimalOf({ digits, scale }: ScaledDecimal): ExactDecimal {
   const kept = scale > MAX_FRACTION ? digits / 10n ** BigInt(scale - MAX_FRACTION) : digits
   const places = Math.min(scale, MAX_FRACTION)
   const padded = (kept < 0n ? -kept : kept).toString().padStart(places + 1, '0')
   const fraction = padded.slice(padded.length - places).replace(/0+$/, '')
   const whole = padded.slice(0, padded.length - places)
-  const plain = `${kept < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
-  return { toFixed: () => plain }
+  return new ExactDecimal(`${kept < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`)
 }

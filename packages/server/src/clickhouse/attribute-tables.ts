@@ -14,6 +14,7 @@ import {
   EVENT_COLUMNS,
   eventTable,
   eventView,
+  type AttributeKinds,
   type VersionDatabases,
 } from './layout.ts'
 
@@ -34,7 +35,7 @@ export interface AttributeTables<Row extends AttributeRow = AttributeRow> {
   /** Names that SQL users see for one. */
   shownNames(name: string): readonly string[]
   create(facts: string, name: string): string
-  views(databases: VersionDatabases, name: string, attributes: readonly string[]): readonly string[]
+  views(databases: VersionDatabases, name: string, attributes: AttributeKinds): readonly string[]
   /** What of a batch goes into these tables, by name. */
   rowsOf(batch: Batch): ReadonlyMap<string, readonly Row[]>
   /** A row's `columns`, joined by commas, as JSONCompactEachRow has them. */

@@ -1,11 +1,13 @@
 import {
   DEDUPLICATING,
   DURABLE,
+  declareColumns,
   quoteIdentifier,
   quoteString,
   smallParts,
   tableOfName,
   userView,
+  type AttributeKinds,
   type VersionDatabases,
 } from './layout.ts'
 
@@ -76,18 +78,21 @@ export function createEntityTable(facts: string, name: string): string {
 export function entityViews(
   { user, facts }: VersionDatabases,
   name: string,
-  attributes: readonly string[],
+  attributes: AttributeKinds,
 ): readonly string[] {
   const table = `${quoteIdentifier(facts)}.${quoteIdentifier(entityTable(name))}`
   const place = SHOWN.map((column) => `${quoteIdentifier(column)} as ${quoteIdentifier(shownAs(column))}`)
-  const columns = ['id', ...attributes].map(quoteIdentifier)
+  const columns = ['id', ...attributes.keys()].map(quoteIdentifier)
+  const id = { id: ENTITY_COLUMNS.id }
+  const deleted = { __deleted: ENTITY_COLUMNS.$deleted }
+  const shown = Object.fromEntries(SHOWN.map((column) => [shownAs(column), ENTITY_COLUMNS[column]]))
   const newestFirst = ORDER.map((column) => `${quoteIdentifier(column)} desc`).join(', ')
   return [
-    `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(name))} as
+    `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(name))} (${declareColumns(id, attributes, shown)}) as
       select ${[...columns, ...place].join(', ')} from (
         select * from ${table} order by \`$chain\`, id, ${newestFirst} limit 1 by \`$chain\`, id
       ) where not \`$deleted\``,
-    `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(entityHistory(name)))} as
+    `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(entityHistory(name)))} (${declareColumns(id, attributes, { ...deleted, ...shown })}) as
       select ${[...columns, '`$deleted` as `__deleted`', ...place].join(', ')} from ${table}`,
   ]
 }

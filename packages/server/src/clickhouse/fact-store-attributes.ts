@@ -142,8 +142,7 @@ async function show(
     const attributes: ReadonlyMap<string, AttributeKind> = schema.known[tables.noun].get(name) ?? new Map()
     const present = JSON.stringify([...attributes])
     if (present === shown) return
-    for (const view of tables.views(schema.databases, name, [...attributes.keys()]))
-      await engine.command(view)
+    for (const view of tables.views(schema.databases, name, attributes)) await engine.command(view)
     shown = present
     await readAgain(engine, schema)
   }

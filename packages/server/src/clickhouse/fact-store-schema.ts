@@ -3,6 +3,7 @@ import { ATTRIBUTE_TABLES, type AttributeTables, type KnownTables } from './attr
 import type { FactEngine } from './fact-engine.ts'
 import {
   ATTRIBUTE_COLUMN_TYPES,
+  commentOf,
   EVENT_BATCH_COLUMN,
   factTables,
   hoursOnMerge,
@@ -105,8 +106,8 @@ function toKind(comment: string): AttributeKind {
 
 /** A crash between a table and its views leaves a view missing, without a new column, or with the type that one had. */
 async function restoreViews(engine: FactEngine, { databases, metrics, known }: VersionSchema): Promise<void> {
-  const rows = await engine.rows<{ table: string; name: string; type: string }>(
-    `select table, name, type from system.columns where database = {user:String}`,
+  const rows = await engine.rows<{ table: string; name: string; type: string; comment: string }>(
+    `select table, name, type, comment from system.columns where database = {user:String}`,
     { parameters: { user: databases.user } },
   )
   const shown = Map.groupBy(rows, ({ table }) => table)
@@ -116,14 +117,17 @@ async function restoreViews(engine: FactEngine, { databases, metrics, known }: V
   for (const tables of ATTRIBUTE_TABLES) {
     for (const [name, attributes] of known[tables.noun]) {
       const isWhole = tables.shownNames(name).every((each) => {
-        const types = new Map((shown.get(userView(each)) ?? []).map((row) => [row.name, row.type]))
+        const columns = new Map((shown.get(userView(each)) ?? []).map((row) => [row.name, row]))
         return (
-          types.size >= tables.viewColumns + attributes.size &&
-          [...attributes].every(([column, kind]) => types.get(column) === ATTRIBUTE_COLUMN_TYPES[kind])
+          columns.size >= tables.viewColumns + attributes.size &&
+          [...attributes].every(([column, kind]) => {
+            const { type, comment } = columns.get(column) ?? {}
+            return type === ATTRIBUTE_COLUMN_TYPES[kind] && comment === commentOf(kind)
+          })
         )
       })
       if (isWhole) continue
-      for (const view of tables.views(databases, name, [...attributes.keys()])) await engine.command(view)
+      for (const view of tables.views(databases, name, attributes)) await engine.command(view)
     }
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { MetricType } from '../ingest/batch.ts'
+import type { AttributeKind, MetricType } from '../ingest/batch.ts'
 import { HOURLY_PROJECTION } from './series-source-rollup.ts'
 
 /**
@@ -14,6 +14,9 @@ export interface VersionDatabases {
 
 /** What the names of all databases of projects begin with; the id of the project follows. */
 export const PROJECT_DATABASE_PREFIX = 'millrace_p'
+
+/** The attributes of an event log or entity with their kinds, in the order of their columns. */
+export type AttributeKinds = ReadonlyMap<string, AttributeKind>
 
 /** Names of the databases of a project's processor version. */
 export function versionDatabases(projectId: number, version: number): VersionDatabases {
@@ -187,11 +190,36 @@ export function createEventTable(facts: string, name: string): string {
 export function eventView(
   { user, facts }: VersionDatabases,
   name: string,
-  attributes: readonly string[],
+  attributes: AttributeKinds,
 ): string {
-  const columns = [...Object.keys(EVENT_COLUMNS), ...attributes].map(quoteIdentifier)
-  return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(name))} as
+  const columns = [...Object.keys(EVENT_COLUMNS), ...attributes.keys()].map(quoteIdentifier)
+  return `create or replace view ${quoteIdentifier(user)}.${quoteIdentifier(userView(name))} (${declareColumns(EVENT_COLUMNS, attributes)}) as
     select ${columns.join(', ')} from ${quoteIdentifier(facts)}.${quoteIdentifier(eventTable(name))}`
+}
+
+/** The columns of a view. Those that hold JSON say so in their comment, as they are texts to the engine. */
+export function declareColumns(
+  columns: Readonly<Record<string, string>>,
+  attributes: AttributeKinds,
+  columnsBehind: Readonly<Record<string, string>> = {},
+): string {
+  return [
+    ...declare(columns),
+    ...[...attributes].map(
+      ([attribute, kind]) =>
+        `${quoteIdentifier(attribute)} ${ATTRIBUTE_COLUMN_TYPES[kind]} comment ${quoteString(commentOf(kind))}`,
+    ),
+    ...declare(columnsBehind),
+  ].join(', ')
+}
+
+function declare(columns: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(columns).map(([column, type]) => `${quoteIdentifier(column)} ${type}`)
+}
+
+/** The comment of a column that SQL users see. */
+export function commentOf(kind: AttributeKind): string {
+  return kind === 'json' ? 'json' : ''
 }
 
 /**
