@@ -55,4 +55,8 @@ describe('verifyWebhook', () => {
       )
     }
   })
+
+  it('says what is wrong when it is given a body that was parsed already', () => {
+    expect(() => verifyWebhook(headers, [{ event_id: 1 }] as never, secret, { now })).toThrow(/express\.raw/)
+  })
 })

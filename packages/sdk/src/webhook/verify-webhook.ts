@@ -29,7 +29,7 @@ type HeaderSource = Headers | Readonly<Record<string, string | readonly string[]
 /**
  * Checks the Standard Webhooks signature of a call (DL-1) and returns its messages. `body` is the body as received,
  * not parsed and printed again. `secret` is the channel's `whsec_…`; several while it rotates.
- * Throws `WebhookVerificationError`.
+ * Throws `WebhookVerificationError`, and a `TypeError` when it is given an object that a framework has parsed.
  */
 export function verifyWebhook<Data = unknown>(
   headers: HeaderSource,
@@ -37,6 +37,9 @@ export function verifyWebhook<Data = unknown>(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): readonly WebhookMessage<Data>[] {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new TypeError('body must be the bytes as they came; with Express use express.raw, not express.json')
+  }
   const id = header(headers, 'webhook-id')
   const timestamp = header(headers, 'webhook-timestamp')
   const presented = header(headers, 'webhook-signature').split(' ')

@@ -5,6 +5,7 @@ import { Pool, types } from 'pg'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 import type { ControlSchema } from './schema.ts'
+import { createSqliteCheckpointer } from './sqlite-checkpointer.ts'
 import { createSqliteDialect } from './sqlite-dialect.ts'
 
 /** What a statement can be built on: the database, or a transaction of it. */
@@ -45,11 +46,16 @@ export async function openDatabase(location: string): Promise<OpenDatabase> {
     await db.destroy()
     throw error
   }
+  const checkpointer =
+    dialect === 'sqlite' && location !== ':memory:' ? createSqliteCheckpointer(location) : null
   return {
     db,
     dialect,
     ping: async () => void (await sql`select 1`.execute(db)),
-    close: () => db.destroy(),
+    async close() {
+      await checkpointer?.close()
+      await db.destroy()
+    },
   }
 }
 

@@ -1,6 +1,9 @@
-import type { Batch, LaneClaim, LaneStore, QueuedMessage } from '../delivery/lane.ts'
-import type { ControlDatabase } from './database.ts'
+import { sql } from 'kysely'
+import type { Batch, BatchRequest, LaneClaim, QueuedMessage } from '../delivery/lane.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { givenRows } from './given-rows.ts'
 import { isBehindCursor } from './lane-queue.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A {@link QueuedMessage} as the database names its parts; nothing is left to do for each row. */
 const COLUMNS = [
@@ -19,64 +22,88 @@ const COLUMNS = [
 export async function nextBatch(
   db: ControlDatabase,
   { laneId }: LaneClaim,
-  { nowMs, ...request }: Parameters<LaneStore['nextBatch']>[1],
+  request: BatchRequest,
 ): Promise<Batch | null> {
   const due = await db
     .selectFrom('webhook_message')
     .select(COLUMNS)
     .where('lane_id', '=', laneId)
-    .where('shelved_until_at', '<=', nowMs)
+    .where('shelved_until_at', '<=', request.nowMs)
     .orderBy('shelved_until_at')
     .limit(1)
     .execute()
   if (due.length > 0) return { isShelved: true, messages: due }
-  for (;;) {
-    const range = await fittingRange(db, laneId, request)
-    if (range === null) return null
-    const rows = await db
-      .selectFrom('webhook_message')
-      .select(COLUMNS)
-      .where('lane_id', '=', laneId)
-      .where('seq', '>=', range.firstSeq)
-      .where('seq', '<=', range.lastSeq)
-      .where('shelved_until_at', 'is', null)
-      .orderBy('seq')
-      .execute()
-    // Between the two reads everything may have been withdrawn or replaced: then look again.
-    if (rows.length > 0) return { isShelved: false, messages: rows }
-  }
+  const messages = (await nextBatches(db, [{ laneId, ...request }])).get(laneId)
+  return messages ? { isShelved: false, messages } : null
 }
 
+/** The lane, and what is asked of it. */
+type LaneBatchRequest = BatchRequest & { readonly laneId: number }
+
 /**
- * From where to where the messages behind the cursor fit into one request; at least one. By their recorded sizes,
- * because the bodies of a hundred messages of 5 MiB would be read only to be left out.
+ * The messages behind the cursors of lanes, in order, as many of each as fit into one request, but one at least; lanes in
+ * which nothing waits are missing. What fits is told by the recorded sizes, because the bodies of a hundred messages of 5 MiB
+ * would be read only to be left out.
  */
-async function fittingRange(
-  db: ControlDatabase,
-  laneId: number,
-  { afterSeq, maxMessages, maxBytes }: Omit<Parameters<LaneStore['nextBatch']>[1], 'nowMs'>,
-): Promise<{ readonly firstSeq: number; readonly lastSeq: number } | null> {
-  const first = db
-    .selectFrom('webhook_message')
-    .select(['lane_id', 'seq', 'body_bytes'])
-    .where(isBehindCursor(laneId, afterSeq))
-    .orderBy('lane_id')
-    .orderBy('seq')
-    .limit(maxMessages)
-  const sizes = await db
-    .selectFrom(first.as('first'))
-    .select(['seq', 'body_bytes'])
-    .where('lane_id', '=', laneId)
-    .orderBy('seq')
-    .execute()
-  const [start] = sizes
-  if (start === undefined) return null
-  let lastSeq = start.seq
-  let arrayBytes = 1
-  for (const { seq, body_bytes } of sizes) {
-    arrayBytes += body_bytes + 1
-    if (seq !== start.seq && arrayBytes > maxBytes) break
-    lastSeq = seq
+export async function nextBatches(
+  db: ControlDatabase | ControlTransaction,
+  requests: readonly LaneBatchRequest[],
+): Promise<ReadonlyMap<number, readonly QueuedMessage[]>> {
+  if (requests.length === 0) return new Map()
+  if (hasRowLocks(db)) return readTogether(db, requests)
+  const batches = new Map<number, readonly QueuedMessage[]>()
+  for (const request of requests) {
+    const messages = await readFitting(db, request)
+    if (messages.length > 0) batches.set(request.laneId, messages)
   }
-  return { firstSeq: start.seq, lastSeq }
+  return batches
+}
+
+const MESSAGE = sql`
+  message.seq, message.event_id as "eventId", message.version, message.chain, message.block_number as "blockNumber",
+  message.hash, message.body, message.enqueued_at as "enqueuedAt", message.tries`
+
+/** Of the first messages: how long the array is up to each, brackets and commas included. */
+const ARRAY_BYTES = sql`sum(body_bytes + 1) over (order by seq) + 1 as array_bytes, row_number() over (order by seq) as place`
+
+/** SQLite runs inside this process: a statement for each lane costs less than one that knows them all. */
+async function readFitting(
+  db: ControlDatabase | ControlTransaction,
+  { laneId, afterSeq, maxMessages, maxBytes }: LaneBatchRequest,
+): Promise<readonly QueuedMessage[]> {
+  const { rows } = await sql<QueuedMessage>`
+    select ${MESSAGE} from (
+      select id, ${ARRAY_BYTES} from (
+        select rowid as id, lane_id, seq, body_bytes from webhook_message
+        where ${isBehindCursor(laneId, afterSeq)} order by lane_id, seq limit ${maxMessages}
+      ) where lane_id = ${laneId}
+    ) as fitting cross join webhook_message as message on message.rowid = fitting.id
+    where array_bytes <= ${maxBytes} or place = 1`.execute(db)
+  return rows.toSorted((a, b) => a.seq - b.seq)
+}
+
+/** One way to PostgreSQL and back for all of them. */
+async function readTogether(
+  db: ControlDatabase | ControlTransaction,
+  requests: readonly LaneBatchRequest[],
+): Promise<ReadonlyMap<number, readonly QueuedMessage[]>> {
+  const given = givenRows(
+    db,
+    { lane_id: 'bigint', after_seq: 'bigint', max_messages: 'bigint', max_bytes: 'bigint' },
+    requests.map(({ laneId, afterSeq, maxMessages, maxBytes }) => [laneId, afterSeq, maxMessages, maxBytes]),
+  )
+  const { rows } = await sql<QueuedMessage & { readonly laneId: number }>`
+    select given.lane_id as "laneId", ${MESSAGE} from ${given} as given
+    cross join lateral (
+      select id, ${ARRAY_BYTES} from (
+        select ctid as id, lane_id, seq, body_bytes from webhook_message
+        where ${isBehindCursor(sql<number>`given.lane_id`, sql<number>`given.after_seq`)}
+        order by lane_id, seq limit given.max_messages
+      ) as first where lane_id = given.lane_id
+    ) as fitting
+    join webhook_message as message on message.ctid = fitting.id
+    where array_bytes <= given.max_bytes or place = 1`.execute(db)
+  const byLane = Map.groupBy(rows, ({ laneId }) => laneId)
+  for (const messages of byLane.values()) messages.sort((a, b) => a.seq - b.seq)
+  return byLane
 }

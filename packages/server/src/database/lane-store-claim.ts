@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
-import type { ControlDatabase } from './database.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
@@ -12,7 +12,7 @@ import type { ControlSchema } from './schema.ts'
  * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9).
  */
 export async function claimReady(
-  db: ControlDatabase,
+  db: ControlDatabase | ControlTransaction,
   { owner, nowMs, leaseMs, hostLimit, exceptLaneIds }: ClaimRequest,
   failures: '=' | '>',
   limit: number,

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
-import type { LaneClaim, Settlement } from '../delivery/lane.ts'
+import type { LaneClaim, Settled, Settlement } from '../delivery/lane.ts'
 import { insertAttempts } from './attempt-store.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
+import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
+import { nextBatches } from './lane-store-batch.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A settlement on its way. */
@@ -24,24 +26,35 @@ export function isPlain({ settlement }: ClaimedSettlement): boolean {
 }
 
 /**
- * Applies plain settlements of several lanes with as many statements as one would take. False when one of them met what
- * it did not expect: a claim that does not stand any more, or a message that was replaced or withdrawn meanwhile. Then
- * the transaction is to be rolled back and each is to be settled by itself.
+ * Applies plain settlements of several lanes with as many statements as one would take, reads what goes next, and gives lanes
+ * back in which nothing does. Null when one of them met what it did not expect: a claim that does not stand any more, or a
+ * message that was replaced or withdrawn meanwhile. Then the transaction is to be rolled back and each is to be settled by itself.
  */
 export async function settlePlain(
   tx: ControlTransaction,
   unordered: readonly ClaimedSettlement[],
-): Promise<boolean> {
+): Promise<ReadonlyMap<ClaimedSettlement, Settled> | null> {
   // In order of lanes, and each in order of sequence, as everybody locks messages.
   const settlements = unordered.toSorted((a, b) => a.claim.laneId - b.claim.laneId)
-  if (!(await updateLanes(tx, settlements))) return false
+  const lanes = await updateLanes(tx, settlements)
+  if (lanes.size !== settlements.length) return null
   const wanted = settlements.reduce((sum, { settlement }) => sum + settlement.acknowledged.length, 0)
-  if ((await recordAndRemove(tx, settlements)) !== wanted) return false
+  if ((await recordAndRemove(tx, settlements)) !== wanted) return null
   await insertAttempts(
     tx,
     settlements.map(({ claim, settlement }) => ({ ...settlement.attempt, laneId: claim.laneId })),
   )
-  return true
+  const requests = settlements.flatMap(({ claim: { laneId }, settlement: { next } }) =>
+    next !== null && lanes.get(laneId) === 'held' ? [{ laneId, ...next }] : [],
+  )
+  const batches = await nextBatches(tx, requests)
+  return new Map(
+    settlements.map((one): readonly [ClaimedSettlement, Settled] => {
+      if (lanes.get(one.claim.laneId) === 'released') return [one, { state: 'released' }]
+      const messages = batches.get(one.claim.laneId)
+      return [one, { state: 'held', next: messages ? { isShelved: false, messages } : null }]
+    }),
+  )
 }
 
 /**
@@ -98,10 +111,11 @@ async function recordAndRemove(
   return Number(rows[0]?.count)
 }
 
+/** Where each lane is after it: given back, held, or held with a shelved message that is due. Claims that do not stand are missing. */
 async function updateLanes(
   tx: ControlTransaction,
   settlements: readonly ClaimedSettlement[],
-): Promise<boolean> {
+): Promise<ReadonlyMap<number, 'released' | 'held' | 'due'>> {
   const given = givenRows(
     tx,
     {
@@ -114,10 +128,10 @@ async function updateLanes(
       batch_limit: 'bigint',
       cursor_seq: 'bigint',
       next_attempt_at: 'bigint',
-      is_released: 'bigint',
+      is_leaving: 'bigint',
       settled_at: 'bigint',
     },
-    settlements.map(({ claim, settlement: { lane, nextAttemptAt, isReleased, settledAt } }) => [
+    settlements.map(({ claim, settlement: { lane, nextAttemptAt, next, settledAt } }) => [
       claim.laneId,
       claim.owner,
       claim.epoch,
@@ -127,24 +141,41 @@ async function updateLanes(
       lane.batchLimit,
       lane.cursorSeq,
       nextAttemptAt,
-      isReleased ? 1 : 0,
+      next === null ? 1 : 0,
       settledAt,
     ]),
   )
-  const { numAffectedRows } = await sql`
+  const [id, cursorSeq] = [sql<number>`given.id`, sql<number>`given.cursor_seq`]
+  const nowMs = settlements.reduce((latest, { settlement }) => Math.max(latest, settlement.settledAt), 0)
+  // SQLite returns columns of the changed table only.
+  const { rows } = await sql<{ id: number; owner: string | null; is_due: number }>`
+    with decided as materialized (
+      select given.*,
+        case when is_leaving = 1 then 1
+          when ${firstDueAt(id)} <= given.settled_at then 0
+          when ${firstLaneBehind(id, cursorSeq)} = given.id then 0
+          else 1 end as is_released
+      from ${given} as given
+    )
     update webhook_lane set
-      failures = given.failures,
-      failing_since_at = given.failing_since_at,
-      refusals = given.refusals,
-      batch_limit = given.batch_limit,
-      cursor_seq = given.cursor_seq,
-      next_attempt_at = given.next_attempt_at,
+      failures = decided.failures,
+      failing_since_at = decided.failing_since_at,
+      refusals = decided.refusals,
+      batch_limit = decided.batch_limit,
+      cursor_seq = decided.cursor_seq,
+      next_attempt_at = decided.next_attempt_at,
       disabled_reason = null,
-      owner = case given.is_released when 1 then null else webhook_lane.owner end,
-      lease_until_at = case given.is_released when 1 then 0 else webhook_lane.lease_until_at end,
-      served_at = case given.is_released when 1 then given.settled_at else webhook_lane.served_at end
-    from ${given} as given
-    where webhook_lane.id = given.id and webhook_lane.owner = given.owner
-      and webhook_lane.epoch = given.epoch`.execute(tx)
-  return Number(numAffectedRows) === settlements.length
+      owner = case decided.is_released when 1 then null else webhook_lane.owner end,
+      lease_until_at = case decided.is_released when 1 then 0 else webhook_lane.lease_until_at end,
+      served_at = case decided.is_released when 1 then decided.settled_at else webhook_lane.served_at end
+    from decided
+    where webhook_lane.id = decided.id and webhook_lane.owner = decided.owner
+      and webhook_lane.epoch = decided.epoch
+    returning webhook_lane.id, webhook_lane.owner,
+      case when ${firstDueAt(sql<number>`webhook_lane.id`)} <= ${nowMs} then 1 else 0 end as is_due`.execute(
+    tx,
+  )
+  return new Map(
+    rows.map(({ id, owner, is_due }) => [id, owner === null ? 'released' : is_due === 1 ? 'due' : 'held']),
+  )
 }

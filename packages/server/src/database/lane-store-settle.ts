@@ -1,4 +1,4 @@
-import type { LaneClaim, QueuedMessage, Settlement } from '../delivery/lane.ts'
+import type { LaneClaim, QueuedMessage, Settled, Settlement } from '../delivery/lane.ts'
 import { insertAttempt } from './attempt-store.ts'
 import { headOf } from '../delivery/retraction.ts'
 import type { ControlTransaction } from './database.ts'
@@ -6,22 +6,22 @@ import { lockingRows } from './lane-store-locks.ts'
 import { UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
-/** Applies a settlement. False when the claim did not stand: then only what the receiver acknowledged is recorded. */
+/** Applies a settlement. When the claim did not stand, only what the receiver acknowledged is recorded. */
 export async function settleLane(
   tx: ControlTransaction,
   claim: LaneClaim,
   settlement: Settlement,
-): Promise<boolean> {
+): Promise<Settled> {
   const isClaimStanding = await updateLane(tx, claim, settlement)
   await insertAttempt(tx, claim.laneId, settlement.attempt)
   await acknowledge(tx, claim.laneId, settlement)
   if (!isClaimStanding) {
     await endTakenLease(tx, claim)
-    return false
+    return { state: 'lost' }
   }
   await shelve(tx, claim.laneId, settlement)
   await bury(tx, claim.laneId, settlement)
-  return true
+  return settlement.next === null ? { state: 'released' } : { state: 'held', next: null }
 }
 
 /** A change of the channel took the lane and left the lease to the attempt that was under way; it has ended. */
@@ -38,7 +38,7 @@ async function endTakenLease(tx: ControlTransaction, { laneId, epoch }: LaneClai
 async function updateLane(
   tx: ControlTransaction,
   { laneId, owner, epoch }: LaneClaim,
-  { lane, nextAttemptAt, disabledReason, isReleased, settledAt }: Settlement,
+  { lane, nextAttemptAt, disabledReason, next, settledAt }: Settlement,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_lane')
@@ -50,7 +50,7 @@ async function updateLane(
       cursor_seq: lane.cursorSeq,
       next_attempt_at: nextAttemptAt,
       disabled_reason: disabledReason,
-      ...(isReleased ? { owner: null, lease_until_at: 0, served_at: settledAt } : {}),
+      ...(next === null ? { owner: null, lease_until_at: 0, served_at: settledAt } : {}),
     })
     .where('id', '=', laneId)
     .where('owner', '=', owner)

@@ -1,15 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
-import type { LaneClaim, LaneStore, Settlement } from '../delivery/lane.ts'
+import type { LaneClaim, LaneStore, Settled, Settlement } from '../delivery/lane.ts'
 import type { ControlDatabase } from './database.ts'
 import { isPlain, settlePlain, type ClaimedSettlement } from './lane-store-settle-group.ts'
 import { settleLane } from './lane-store-settle.ts'
+import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** Messages and settlements that one transaction takes; more only make it longer. */
 const GROUP_MESSAGES = 2000
 const GROUP_SETTLEMENTS = 200
 
 interface Waiting extends ClaimedSettlement {
-  resolve(isClaimStanding: boolean): void
+  resolve(settled: Settled): void
   reject(error: unknown): void
 }
 
@@ -26,18 +27,19 @@ export function createSettler(db: ControlDatabase): LaneStore['settle'] {
       // What arrived in the same turn of the event loop goes together, also where a transaction blocks it.
       await setImmediate()
       let group: readonly Waiting[] = []
-      const isSettled = await db
-        .transaction()
-        .execute(async (tx) => {
-          // Not before the transaction has begun: until then more may join.
-          group = takeGroup(waiting)
-          if (!(await settlePlain(tx, group))) throw new UnexpectedRows()
-          return true
-        })
-        .catch(() => false)
-      if (isSettled) for (const one of group) one.resolve(true)
-      // By themselves, one after the other: the reason concerns one of them, and the others know nothing of it.
-      else for (const one of group) await settleAlone(db, one).then(one.resolve, one.reject)
+      const settled = await unsyncedTransaction(db, async (tx) => {
+        // Not before the transaction has begun: until then more may join.
+        group = takeGroup(waiting)
+        const lanes = await settlePlain(tx, group)
+        if (lanes === null) throw new UnexpectedRows()
+        return lanes
+      }).catch(() => null)
+      for (const one of group) {
+        const state = settled?.get(one)
+        if (state) one.resolve(state)
+        // By itself, one after the other: the reason concerns one of them, and the others know nothing of it.
+        else await settleAlone(db, one).then(one.resolve, one.reject)
+      }
       // The database could not begin a transaction.
       if (group.length === 0)
         for (const one of takeGroup(waiting)) await settleAlone(db, one).then(one.resolve, one.reject)
@@ -68,7 +70,7 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
 function settleAlone(
   db: ControlDatabase,
   { claim, settlement }: { readonly claim: LaneClaim; readonly settlement: Settlement },
-): Promise<boolean> {
+): Promise<Settled> {
   return db.transaction().execute((tx) => settleLane(tx, claim, settlement))
 }
 

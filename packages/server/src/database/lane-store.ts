@@ -1,21 +1,17 @@
-import type { LaneClaim, LaneStore } from '../delivery/lane.ts'
-import type { ControlDatabase } from './database.ts'
+import type { ClaimedLane, ClaimRequest, LaneClaim, LaneStore } from '../delivery/lane.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
 import { nextBatch } from './lane-store-batch.ts'
 import { claimReady } from './lane-store-claim.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 import { createSettler } from './lane-store-settler.ts'
+import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** Lanes in the control database. A lease is a row of `webhook_lane` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
   return {
-    async claim(request) {
-      const failingLimit = Math.min(request.failingLimit, request.limit)
-      const failing = await claimReady(db, request, '>', failingLimit, request.busyHosts)
-      const busyHosts = new Map(request.busyHosts)
-      for (const { host } of failing) busyHosts.set(host, (busyHosts.get(host) ?? 0) + 1)
-      const healthy = await claimReady(db, request, '=', request.limit - failing.length, busyHosts)
-      return [...failing, ...healthy]
-    },
+    claim: (request) =>
+      hasRowLocks(db) ? claimFairly(db, request) : unsyncedTransaction(db, (tx) => claimFairly(tx, request)),
 
     async renew(claim, leaseUntilAt) {
       const { numUpdatedRows } = await claimedLane(db, claim)
@@ -39,15 +35,27 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
     },
 
     async release(claim, { cursorSeq, servedAt }) {
-      await claimedLane(db, claim)
-        .set({ owner: null, lease_until_at: 0, cursor_seq: cursorSeq, served_at: servedAt })
-        .execute()
+      const set = { owner: null, lease_until_at: 0, cursor_seq: cursorSeq, served_at: servedAt }
+      await unsyncedTransaction(db, (tx) => claimedLane(tx, claim).set(set).execute())
     },
   }
 }
 
+/** Failing lanes take their share first, and count for their hosts when the others are chosen (DL-9). */
+async function claimFairly(
+  db: ControlDatabase | ControlTransaction,
+  request: ClaimRequest,
+): Promise<readonly ClaimedLane[]> {
+  const failingLimit = Math.min(request.failingLimit, request.limit)
+  const failing = await claimReady(db, request, '>', failingLimit, request.busyHosts)
+  const busyHosts = new Map(request.busyHosts)
+  for (const { host } of failing) busyHosts.set(host, (busyHosts.get(host) ?? 0) + 1)
+  const healthy = await claimReady(db, request, '=', request.limit - failing.length, busyHosts)
+  return [...failing, ...healthy]
+}
+
 /** The lane's row, if its claim stands. */
-function claimedLane(db: ControlDatabase, { laneId, owner, epoch }: LaneClaim) {
+function claimedLane(db: ControlDatabase | ControlTransaction, { laneId, owner, epoch }: LaneClaim) {
   return db
     .updateTable('webhook_lane')
     .where('id', '=', laneId)

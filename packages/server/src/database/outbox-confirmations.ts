@@ -155,6 +155,7 @@ export async function releaseConfirmed(tx: ControlTransaction, laneId: number, n
   }
   const firstSeq = await reserveSequence(tx, laneId, confirmed.length)
   const revisions = confirmed.map((row, index) => ({
+    laneId,
     seq: firstSeq + index,
     eventId: row.event_id,
     version: row.version,
@@ -163,5 +164,5 @@ export async function releaseConfirmed(tx: ControlTransaction, laneId: number, n
     blockNumber: row.block_number,
     body: row.body,
   }))
-  await upsertMessages(tx, laneId, revisions, nowMs)
+  await upsertMessages(tx, revisions, nowMs)
 }

@@ -1,6 +1,9 @@
+import { sql } from 'kysely'
 import { DEFAULT_LIMITS, SYSTEM_TLS } from '../delivery/channel.ts'
 import { channelColumns, tlsColumns } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
+import { givenRows } from './given-rows.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A lane as ingest sees it. */
 export interface OutboxLane {
@@ -110,4 +113,37 @@ export async function reserveSequence(
     .returning('next_seq')
     .executeTakeFirstOrThrow()
   return next_seq - count
+}
+
+/**
+ * {@link reserveSequence} for several lanes: how many numbers each gets, in order of lanes, and the first of each. Locks them in
+ * order of their ids, as everybody does.
+ */
+export async function reserveSequences(
+  tx: ControlTransaction,
+  counts: readonly { readonly laneId: number; readonly count: number }[],
+): Promise<ReadonlyMap<number, number>> {
+  const given = givenRows(
+    tx,
+    { lane_id: 'bigint', count: 'bigint' },
+    counts.map(({ laneId, count }) => [laneId, count]),
+  )
+  const locked = hasRowLocks(tx)
+    ? sql`
+      select given.* from ${given} as given join webhook_lane_sequence as sequence on sequence.lane_id = given.lane_id
+      order by sequence.lane_id for update of sequence`
+    : sql`select given.* from ${given} as given`
+  const { rows } = await sql<{ lane_id: number; next_seq: number }>`
+    with locked as materialized (${locked})
+    update webhook_lane_sequence set next_seq = webhook_lane_sequence.next_seq + locked.count
+    from locked where webhook_lane_sequence.lane_id = locked.lane_id
+    returning webhook_lane_sequence.lane_id, webhook_lane_sequence.next_seq`.execute(tx)
+  const nextSeqs = new Map(rows.map((row) => [row.lane_id, row.next_seq]))
+  return new Map(
+    counts.map(({ laneId, count }) => {
+      const nextSeq = nextSeqs.get(laneId)
+      if (nextSeq === undefined) throw new Error(`lane ${laneId} has no sequence`)
+      return [laneId, nextSeq - count]
+    }),
+  )
 }

@@ -97,6 +97,7 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
   const revisions = orphans.map((row, index) => {
     const body = serializeRetraction(row.head)
     return {
+      laneId,
       seq: firstSeq + index,
       eventId: row.event_id,
       version: row.version,
@@ -106,5 +107,5 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
       body,
     }
   })
-  await upsertMessages(tx, laneId, revisions, nowMs)
+  await upsertMessages(tx, revisions, nowMs)
 }

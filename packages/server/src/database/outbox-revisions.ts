@@ -1,9 +1,12 @@
+import { sql } from 'kysely'
 import type { ControlTransaction } from './database.ts'
-import { lockingRows } from './lane-store-locks.ts'
+import { givenRows } from './given-rows.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** A serialised message that may be new to its lane or override an earlier one. */
 export interface Revision {
+  readonly laneId: number
   readonly seq: number
   readonly eventId: number
   readonly version: number
@@ -13,140 +16,132 @@ export interface Revision {
   readonly body: Uint8Array
 }
 
-/** What a lane knows of an event id: the revision that waits, the one that was acknowledged, the one that died. */
+/** An event id of a lane. */
+export type LaneEvent = Pick<Revision, 'laneId' | 'eventId'>
+
+/** Where a lane may know an event id from. */
+type Place = 'held' | 'waiting' | 'sent' | 'dead'
+
 interface KnownRevision {
-  readonly event_id: number
+  readonly place: Place
+  readonly laneId: number
+  readonly eventId: number
   readonly version: number
   readonly hash: string
 }
 
 /**
- * Leaves out what DL-8 leaves out: a revision of a lower version than one that is known, and one that equals what
- * waits or, when nothing waits, what the receiver has.
+ * Leaves out what DL-8 leaves out: a revision of a lower version than one that is known, and one that equals what waits or, when
+ * nothing waits, what the receiver has. Tells as well which of the others supersede a dead one.
  */
 export async function rejectOlderRevisions(
   tx: ControlTransaction,
-  laneId: number,
   revisions: readonly Revision[],
-): Promise<readonly Revision[]> {
+): Promise<{ readonly accepted: readonly Revision[]; readonly superseding: readonly Revision[] }> {
   const accepted: Revision[] = []
-  for (const slice of slicesOf(revisions)) {
-    const ids = slice.map((revision) => revision.eventId)
-    // Waiting before sent: a message that is acknowledged between the two reads is then seen as sent.
-    const waiting = byEventId(await findWaiting(tx, laneId, ids))
-    const sent = byEventId(
-      await tx
-        .selectFrom('webhook_sent')
-        .select(['event_id', 'version', 'hash'])
-        .where('lane_id', '=', laneId)
-        .where('event_id', 'in', ids)
-        .execute(),
-    )
-    const dead = byEventId(
-      await tx
-        .selectFrom('webhook_dead_message')
-        .select(['event_id', 'version', 'hash'])
-        .where('lane_id', '=', laneId)
-        .where('event_id', 'in', ids)
-        .where('is_superseded', '=', 0)
-        .execute(),
-    )
-    const held = byEventId(
-      await tx
-        .selectFrom('webhook_held_message')
-        .select(['event_id', 'version', 'hash'])
-        .where('lane_id', '=', laneId)
-        .where('event_id', 'in', ids)
-        .execute(),
-    )
-    for (const revision of slice) {
-      const known = [held, waiting, sent, dead].map((revisions) => revisions.get(revision.eventId))
-      const isOlder = known.some((other) => other !== undefined && other.version > revision.version)
-      const current =
-        held.get(revision.eventId) ??
-        waiting.get(revision.eventId) ??
-        (dead.has(revision.eventId) ? undefined : sent.get(revision.eventId))
-      if (!isOlder && current?.hash !== revision.hash) accepted.push(revision)
-    }
+  const superseding: Revision[] = []
+  const known = Map.groupBy(await findKnown(tx, revisions), keyOf)
+  for (const revision of revisions) {
+    const others = known.get(keyOf(revision)) ?? []
+    const at = (place: Place) => others.find((other) => other.place === place)
+    const dead = at('dead')
+    const isOlder = others.some((other) => other.version > revision.version)
+    const current = at('held') ?? at('waiting') ?? (dead ? undefined : at('sent'))
+    if (isOlder || current?.hash === revision.hash) continue
+    accepted.push(revision)
+    if (dead) superseding.push(revision)
   }
-  return accepted
+  return { accepted, superseding }
 }
 
-function findWaiting(
+async function findKnown(
   tx: ControlTransaction,
-  laneId: number,
-  ids: readonly number[],
+  revisions: readonly Revision[],
 ): Promise<readonly KnownRevision[]> {
-  return lockingRows(
-    tx,
-    tx
-      .selectFrom('webhook_message')
-      .select(['event_id', 'version', 'hash'])
-      .where('lane_id', '=', laneId)
-      .where('event_id', 'in', ids)
-      .orderBy('seq'),
-  ).execute()
+  if (revisions.length === 0) return []
+  const given = givenEvents(tx, revisions)
+  const known = (place: Place, table: string, isCurrent = sql``) => sql`
+    select ${sql.lit(place)} as place, known.lane_id as "laneId", known.event_id as "eventId", known.version, known.hash
+    from ${given} as given cross join ${sql.table(table)} as known
+    where known.lane_id = given.lane_id and known.event_id = given.event_id ${isCurrent}`
+  const waiting = known('waiting', 'webhook_message')
+  const others = sql`
+    ${known('held', 'webhook_held_message')} union all ${known('sent', 'webhook_sent')}
+    union all ${known('dead', 'webhook_dead_message', sql`and known.is_superseded = 0`)}`
+  if (!hasRowLocks(tx)) {
+    return (await sql<KnownRevision>`${waiting} union all ${others}`.execute(tx)).rows
+  }
+  // Waiting before sent: a message that is acknowledged between the two reads is then seen as sent.
+  const locked = await sql<KnownRevision>`
+    ${waiting} order by known.lane_id, known.seq for update of known`.execute(tx)
+  return [...locked.rows, ...(await sql<KnownRevision>`${others}`.execute(tx)).rows]
 }
 
 /** Stores revisions; one that waits already is replaced in place, behind everything that arrived before (DL-8). */
 export async function upsertMessages(
   tx: ControlTransaction,
-  laneId: number,
   revisions: readonly Revision[],
   nowMs: number,
 ): Promise<void> {
   for (const slice of slicesOf(revisions)) {
-    await tx
-      .insertInto('webhook_message')
-      .values(
-        slice.map((revision) => ({
-          lane_id: laneId,
-          seq: revision.seq,
-          event_id: revision.eventId,
-          version: revision.version,
-          chain: revision.chain,
-          block_number: revision.blockNumber,
-          hash: revision.hash,
-          body: revision.body,
-          body_bytes: revision.body.byteLength,
-          enqueued_at: nowMs,
-          tries: 0,
-          shelved_until_at: null,
-        })),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(['lane_id', 'event_id']).doUpdateSet((eb) => ({
-          seq: eb.ref('excluded.seq'),
-          version: eb.ref('excluded.version'),
-          hash: eb.ref('excluded.hash'),
-          body: eb.ref('excluded.body'),
-          body_bytes: eb.ref('excluded.body_bytes'),
-          enqueued_at: eb.ref('excluded.enqueued_at'),
-          tries: 0,
-          shelved_until_at: null,
-        })),
-      )
-      .execute()
+    // All bodies as one value, which costs the same however many there are, and from which each is cut unchanged.
+    const bodies = Buffer.concat(slice.map(({ body }) => body))
+    let start = 1
+    const given = givenRows(
+      tx,
+      {
+        lane_id: 'bigint',
+        seq: 'bigint',
+        event_id: 'bigint',
+        version: 'bigint',
+        chain: 'text',
+        block_number: 'bigint',
+        hash: 'text',
+        body_start: 'bigint',
+        body_bytes: 'bigint',
+      },
+      slice.map(({ laneId, seq, eventId, version, chain, blockNumber, hash, body }) => {
+        const bodyStart = start
+        start += body.byteLength
+        return [laneId, seq, eventId, version, chain, blockNumber, hash, bodyStart, body.byteLength]
+      }),
+    )
+    const body = hasRowLocks(tx)
+      ? sql`substring(${bodies}::bytea from body_start::int for body_bytes::int)`
+      : sql`substr(${bodies}, body_start, body_bytes)`
+    await sql`
+      insert into webhook_message
+        (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, enqueued_at, tries)
+      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, ${sql.lit(nowMs)}, 0
+      from ${given} as given where true
+      on conflict (lane_id, event_id) do update set
+        seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,
+        body_bytes = excluded.body_bytes, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`.execute(
+      tx,
+    )
   }
 }
 
 /** Takes older revisions out of the dead letters (DL-8). */
-export async function supersedeDead(
-  tx: ControlTransaction,
-  laneId: number,
-  eventIds: readonly number[],
-): Promise<void> {
-  for (const ids of slicesOf(eventIds)) {
-    await tx
-      .updateTable('webhook_dead_message')
-      .set({ is_superseded: 1 })
-      .where('lane_id', '=', laneId)
-      .where('event_id', 'in', ids)
-      .where('is_superseded', '=', 0)
-      .execute()
-  }
+export async function supersedeDead(tx: ControlTransaction, events: readonly LaneEvent[]): Promise<void> {
+  if (events.length === 0) return
+  const isGiven = sql<boolean>`(lane_id, event_id) in (select lane_id, event_id from ${givenEvents(tx, events)} as given)`
+  await tx
+    .updateTable('webhook_dead_message')
+    .set({ is_superseded: 1 })
+    .where(isGiven)
+    .where('is_superseded', '=', 0)
+    .execute()
 }
 
-function byEventId(rows: readonly KnownRevision[]): ReadonlyMap<number, KnownRevision> {
-  return new Map(rows.map((row) => [row.event_id, row]))
+function givenEvents(tx: ControlTransaction, events: readonly LaneEvent[]) {
+  return givenRows(
+    tx,
+    { lane_id: 'bigint', event_id: 'bigint' },
+    events.map(({ laneId, eventId }) => [laneId, eventId]),
+  )
+}
+
+function keyOf({ laneId, eventId }: LaneEvent): string {
+  return `${laneId}:${eventId}`
 }

@@ -5,7 +5,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
 import { holdMessages, releaseConfirmed } from './outbox-confirmations.ts'
 import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
-import { findOrCreateLanes, reserveSequence, type OutboxLane } from './outbox-lanes.ts'
+import { findOrCreateLanes, reserveSequences, type OutboxLane } from './outbox-lanes.ts'
 import { forgetOrphans } from './outbox-retractions.ts'
 import { rejectOlderRevisions, supersedeDead, upsertMessages, type Revision } from './outbox-revisions.ts'
 
@@ -34,50 +34,107 @@ export async function enqueueExports(
   for (const message of messages) checkMessageSize(message)
   const byChannel = Map.groupBy(messages, (message) => message.channel)
   // In order of id: two transactions that need the same lanes then wait for one another instead of for ever.
-  for (const lane of await findOrCreateLanes(tx, projectId, [...byChannel.keys()], nowMs)) {
-    await enqueueIntoLane(tx, lane, byChannel.get(lane.name) ?? [], nowMs)
-    if (!lane.isConfigured) warnings.push(await checkUnconfigured(tx, lane, limits))
-  }
+  const lanes = await findOrCreateLanes(tx, projectId, [...byChannel.keys()], nowMs)
+  await enqueueIntoLanes(
+    tx,
+    lanes.map((lane) => ({ lane, messages: byChannel.get(lane.name) ?? [] })),
+    nowMs,
+  )
+  for (const lane of lanes) if (!lane.isConfigured) warnings.push(await checkUnconfigured(tx, lane, limits))
   return { warnings }
 }
 
-async function enqueueIntoLane(
-  tx: ControlTransaction,
-  lane: OutboxLane,
-  messages: readonly ExportedMessage[],
-  nowMs: number,
-): Promise<void> {
-  const firstSeq = await reserveSequence(tx, lane.id, messages.length)
-  const identified = await assignEventIds(tx, lane.id, messages)
-  const revisions = newestOfEach(identified).map((one, index) => revisionOf(one, firstSeq + index))
-  const accepted = await rejectOlderRevisions(tx, lane.id, revisions)
-  if (lane.isRetracting) await forgetOrphans(tx, lane.id, eventIdsOf(revisions))
-  if (lane.confirmations > 0) await holdMessages(tx, lane.id, accepted, nowMs)
-  else await upsertMessages(tx, lane.id, accepted, nowMs)
-  await supersedeDead(tx, lane.id, eventIdsOf(accepted))
-  // Blocks that the chain has left behind already need no waiting.
-  if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
+/** A lane, and what comes for it. */
+interface Incoming {
+  readonly lane: OutboxLane
+  readonly messages: readonly ExportedMessage[]
 }
 
-function eventIdsOf(revisions: readonly Revision[]): readonly number[] {
-  return revisions.map(({ eventId }) => eventId)
+/** However many lanes there are, the number of statements is the same; only confirmations and retractions cost more. */
+async function enqueueIntoLanes(
+  tx: ControlTransaction,
+  incoming: readonly Incoming[],
+  nowMs: number,
+): Promise<void> {
+  const firstSeqs = await reserveSequences(
+    tx,
+    incoming.map(({ lane, messages }) => ({ laneId: lane.id, count: messages.length })),
+  )
+  const identified = await assignEventIds(
+    tx,
+    incoming.flatMap(({ lane, messages }) => messages.map((message) => ({ laneId: lane.id, message }))),
+  )
+  const nextSeqs = new Map(firstSeqs)
+  const revisions = newestOfEach(identified).map((one) => {
+    const seq = nextSeqs.get(one.laneId) ?? 0
+    nextSeqs.set(one.laneId, seq + 1)
+    return { isNew: one.isNew, revision: revisionOf(one, seq) }
+  })
+  const inNew = revisions.flatMap(({ isNew, revision }) => (isNew ? [revision] : []))
+  const { accepted, superseding } = await rejectOlderRevisions(
+    tx,
+    revisions.flatMap(({ isNew, revision }) => (isNew ? [] : [revision])),
+  )
+  for (const { lane } of incoming) {
+    if (lane.isRetracting)
+      await forgetOrphans(
+        tx,
+        lane.id,
+        eventIdsOf(
+          revisions.map(({ revision }) => revision),
+          lane,
+        ),
+      )
+  }
+  await storeRevisions(tx, incoming, [...inNew, ...accepted], nowMs)
+  await supersedeDead(tx, superseding)
+  // Blocks that the chain has left behind already need no waiting.
+  for (const { lane } of incoming) if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
+}
+
+async function storeRevisions(
+  tx: ControlTransaction,
+  incoming: readonly Incoming[],
+  revisions: readonly Revision[],
+  nowMs: number,
+): Promise<void> {
+  const confirming = new Set(incoming.flatMap(({ lane }) => (lane.confirmations > 0 ? [lane.id] : [])))
+  for (const laneId of confirming) {
+    await holdMessages(
+      tx,
+      laneId,
+      revisions.filter((revision) => revision.laneId === laneId),
+      nowMs,
+    )
+  }
+  await upsertMessages(
+    tx,
+    revisions.filter(({ laneId }) => !confirming.has(laneId)),
+    nowMs,
+  )
+}
+
+function eventIdsOf(revisions: readonly Revision[], lane: OutboxLane): readonly number[] {
+  return revisions.flatMap(({ laneId, eventId }) => (laneId === lane.id ? [eventId] : []))
 }
 
 /** One statement cannot touch a row twice; of several revisions in one call the last of the highest version counts. */
 function newestOfEach(identified: readonly IdentifiedMessage[]): readonly IdentifiedMessage[] {
-  const newest = new Map<number, IdentifiedMessage>()
+  const newest = new Map<string, IdentifiedMessage>()
   for (const one of identified) {
-    const other = newest.get(one.eventId)
+    const key = `${one.laneId}:${one.eventId}`
+    const other = newest.get(key)
     if (other && other.message.version > one.message.version) continue
-    newest.delete(one.eventId)
-    newest.set(one.eventId, one)
+    newest.delete(key)
+    newest.set(key, one)
   }
   return [...newest.values()]
 }
 
-function revisionOf({ eventId, message }: IdentifiedMessage, seq: number): Revision {
+function revisionOf({ laneId, eventId, message }: IdentifiedMessage, seq: number): Revision {
   const body = serializeMessage(message, eventId)
   return {
+    laneId,
     seq,
     eventId,
     body,

@@ -34,6 +34,8 @@ export function createSqliteDialect(path: string): SqliteDialect {
         database.close()
       },
       prepare: (sql): SqliteStatement => {
+        // Takes effect when it is prepared, so not from the statements that are kept.
+        if (sql.startsWith('pragma synchronous = ')) return executedWhenRun(() => database.exec(sql))
         // A deferred transaction that turns into a writer fails at once, without waiting, when another process wrote.
         const statement = prepared(sql === 'begin' ? 'begin immediate' : sql)
         return {
@@ -47,4 +49,13 @@ export function createSqliteDialect(path: string): SqliteDialect {
       },
     },
   })
+}
+
+function executedWhenRun(execute: () => void): SqliteStatement {
+  return {
+    reader: false,
+    all: () => [],
+    run: () => (execute(), { changes: 0, lastInsertRowid: 0 }),
+    iterate: () => [].values(),
+  }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { joinBodies, webhookId } from './batch.ts'
 import { decide, type Decision } from './decide.ts'
-import type { Batch, ClaimedLane, LaneState, LaneStore, Settlement } from './lane.ts'
+import type { Batch, BatchRequest, ClaimedLane, LaneState, LaneStore, Settled, Settlement } from './lane.ts'
 import { createLease, type Lease } from './lease.ts'
 import { describeOutcome, type Endpoint, type SendReport } from './outcome.ts'
 import { settlePersistently } from './settle-persistently.ts'
@@ -53,19 +53,26 @@ export async function deliver(
   const dependencies = { lanes, ...rest }
   const lease = createLease(dependencies, lane.claim, claimedAt)
   let state = lane.state
-  for (let round = 0; ; round += 1) {
-    const isTurnOver = round === BATCHES_IN_A_ROW || stopping.aborted
-    const batch = isTurnOver ? null : await nextBatch(dependencies, lane, state)
-    if (batch === null) {
+  let batch = await lanes.nextBatch(lane.claim, batchRequest(dependencies, lane, state))
+  for (let round = 1; ; round += 1) {
+    if (batch === null || stopping.aborted) {
       await lanes.release(lane.claim, { cursorSeq: state.cursorSeq, servedAt: rest.clock.now() })
-      return isTurnOver ? 'more' : 'idle'
+      return batch === null ? 'idle' : 'more'
     }
-    if (lane.isRetracting && !(await lanes.announce(lane.claim, batch.messages, rest.clock.now()))) continue
-    if (!(await lease.covers(rest.timeoutMs + LEASE_MARGIN_MS))) return 'lost'
-    const { decision, isClaimStanding } = await attempt(dependencies, lane, state, batch, lease)
-    if (!isClaimStanding) return 'lost'
-    if (isLeaving(decision)) return 'waiting'
-    state = decision.lane
+    const isAnnounced =
+      !lane.isRetracting || (await lanes.announce(lane.claim, batch.messages, rest.clock.now()))
+    let next: Batch | null = null
+    if (isAnnounced) {
+      if (!(await lease.covers(rest.timeoutMs + LEASE_MARGIN_MS))) return 'lost'
+      const isTurnOver = () => round >= BATCHES_IN_A_ROW || stopping.aborted
+      const { decision, settled } = await attempt(dependencies, lane, state, batch, lease, isTurnOver)
+      if (settled.state === 'lost') return 'lost'
+      if (isLeaving(decision)) return 'waiting'
+      if (settled.state !== 'held') return isTurnOver() ? 'more' : 'idle'
+      state = decision.lane
+      next = settled.next
+    }
+    batch = next ?? (await lanes.nextBatch(lane.claim, batchRequest(dependencies, lane, state)))
   }
 }
 
@@ -73,17 +80,19 @@ function isLeaving(decision: Decision): boolean {
   return decision.waitMs > 0 || decision.step === 'disable'
 }
 
-function nextBatch(
-  { lanes, clock }: DeliverDependencies,
-  lane: ClaimedLane,
-  state: LaneState,
-): Promise<Batch | null> {
-  return lanes.nextBatch(lane.claim, {
+function batchRequest({ clock }: DeliverDependencies, lane: ClaimedLane, state: LaneState): BatchRequest {
+  return {
     afterSeq: state.cursorSeq,
     nowMs: clock.now(),
     maxMessages: Math.min(lane.limits.maxBatchMessages, state.batchLimit ?? Infinity),
     maxBytes: lane.limits.maxBatchBytes,
-  })
+  }
+}
+
+/** An attempt, and what settling it left. */
+interface SettledAttempt {
+  readonly decision: Decision
+  readonly settled: Settled
 }
 
 async function attempt(
@@ -92,7 +101,8 @@ async function attempt(
   state: LaneState,
   batch: Batch,
   lease: Lease,
-): Promise<DeliveredAttempt> {
+  isTurnOver: () => boolean,
+): Promise<SettledAttempt> {
   const { clock, endpoint, timeoutMs } = dependencies
   const startedAt = clock.now()
   const id = webhookId(lane.claim.laneId, batch.messages)
@@ -139,10 +149,9 @@ async function attempt(
     disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
     settledAt,
     isRetracting: lane.isRetracting,
-    isReleased: isLeaving(decision),
+    next: isLeaving(decision) || isTurnOver() ? null : batchRequest(dependencies, lane, decision.lane),
   }
-  const isClaimStanding = await settlePersistently(dependencies, lane.claim, settlement, lease)
-  const event = { lane, batch, report, decision, isClaimStanding }
-  dependencies.onAttempt?.(event)
-  return event
+  const settled = await settlePersistently(dependencies, lane.claim, settlement, lease)
+  dependencies.onAttempt?.({ lane, batch, report, decision, isClaimStanding: settled.state !== 'lost' })
+  return { decision, settled }
 }

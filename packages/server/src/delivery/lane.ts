@@ -53,6 +53,14 @@ export interface Batch {
   readonly messages: readonly QueuedMessage[]
 }
 
+/** Which messages go into the next request of a lane. */
+export interface BatchRequest {
+  readonly afterSeq: number
+  readonly nowMs: number
+  readonly maxMessages: number
+  readonly maxBytes: number
+}
+
 /** Everything that one attempt changes, applied in one transaction. */
 export interface Settlement {
   readonly attempt: Attempt
@@ -67,9 +75,16 @@ export interface Settlement {
   readonly settledAt: number
   /** True remembers what is needed to retract what is acknowledged (DL-13). */
   readonly isRetracting: boolean
-  /** True gives the lease back with it. */
-  readonly isReleased: boolean
+  /** What would go next, to be read with it; null gives the lease back. */
+  readonly next: BatchRequest | null
 }
+
+/**
+ * What a settlement left: the lane has another owner (`lost`); the lease was given back (`released`), because that was asked
+ * for or because nothing goes next; or the lane is `held`, with what goes next, or null if that has to be looked for.
+ */
+export type Settled =
+  { readonly state: 'lost' | 'released' } | { readonly state: 'held'; readonly next: Batch | null }
 
 export interface ClaimRequest {
   readonly owner: string
@@ -94,22 +109,13 @@ export interface LaneStore {
   claim(request: ClaimRequest): Promise<readonly ClaimedLane[]>
   /** Prolongs the lease; false when the lane has another owner by now. */
   renew(claim: LaneClaim, leaseUntilAt: number): Promise<boolean>
-  nextBatch(
-    claim: LaneClaim,
-    request: {
-      readonly afterSeq: number
-      readonly nowMs: number
-      readonly maxMessages: number
-      readonly maxBytes: number
-    },
-  ): Promise<Batch | null>
+  nextBatch(claim: LaneClaim, request: BatchRequest): Promise<Batch | null>
   /**
    * Remembers, before a request, that the receiver may have its messages from now on; for channels that retract
    * (DL-13). False when one of them was replaced or withdrawn meanwhile: then none is to be sent.
    */
   announce(claim: LaneClaim, messages: readonly QueuedMessage[], nowMs: number): Promise<boolean>
-  /** False when the claim did not stand any more. */
-  settle(claim: LaneClaim, settlement: Settlement): Promise<boolean>
+  settle(claim: LaneClaim, settlement: Settlement): Promise<Settled>
   /** Ends every lease; only for an instance that shares the lanes with no other, when it starts. */
   releaseAll(): Promise<void>
   release(claim: LaneClaim, state: { readonly cursorSeq: number; readonly servedAt: number }): Promise<void>

@@ -1,5 +1,5 @@
 import type { Lease } from './lease.ts'
-import type { LaneClaim, LaneStore, Settlement } from './lane.ts'
+import type { LaneClaim, LaneStore, Settled, Settlement } from './lane.ts'
 
 /** What settling needs from outside. */
 export interface SettleDependencies {
@@ -18,7 +18,7 @@ export async function settlePersistently(
   claim: LaneClaim,
   settlement: Settlement,
   lease: Lease,
-): Promise<boolean> {
+): Promise<Settled> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
     try {
       return await lanes.settle(claim, settlement)

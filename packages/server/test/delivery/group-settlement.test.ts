@@ -1,9 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Attempt } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { ACKNOWLEDGED, createBench, exported, type Bench } from './bench.ts'
 
 const CHANNELS = ['one', 'two', 'three']
+const NEXT = { maxMessages: 100, maxBytes: 1_000_000 }
+const ATTEMPT: Attempt = {
+  webhookId: 'msg_1',
+  startedAt: 0,
+  durationMs: 1,
+  outcome: 'acknowledged',
+  status: 200,
+  reason: '',
+  messages: 3,
+  bytes: 10,
+  firstEventId: 1,
+  lastEventId: 3,
+  answer: new Uint8Array(),
+}
 
 describe.each(controlDatabases)('what several channels acknowledge at once, on $name', ({ open }) => {
   let database: TestDatabase
@@ -84,5 +99,38 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
       .where('name', '=', 'three')
       .executeTakeFirstOrThrow()
     expect(three).toEqual({ owner: 'another', cursor_seq: 0 })
+  })
+
+  it('tells what goes next where something does, and gives the other channels back (DL-3)', async () => {
+    const lanes = await bench.claim()
+    const nowMs = bench.clock.now()
+    await bench.enqueue(exported('fourth', { channel: 'two', position: 4 }))
+    const settled = await Promise.all(
+      lanes.map(async ({ claim, channel, state }) => {
+        const batch = await bench.lanes.nextBatch(claim, { ...NEXT, afterSeq: 0, nowMs, maxMessages: 3 })
+        const acknowledged = batch?.messages ?? []
+        const answer = await bench.lanes.settle(claim, {
+          attempt: ATTEMPT,
+          acknowledged,
+          buried: [],
+          shelved: [],
+          lane: { ...state, cursorSeq: 3 },
+          nextAttemptAt: 0,
+          attempts: 0,
+          disabledReason: null,
+          settledAt: nowMs,
+          isRetracting: false,
+          next: { ...NEXT, afterSeq: 3, nowMs },
+        })
+        return [channel, answer] as const
+      }),
+    )
+    expect(Object.fromEntries(settled)).toEqual({
+      one: { state: 'released' },
+      two: { state: 'held', next: { isShelved: false, messages: [expect.objectContaining({ seq: 4 })] } },
+      three: { state: 'released' },
+    })
+    const owners = await database.db.selectFrom('webhook_lane').select(['name', 'owner']).execute()
+    expect(owners.filter(({ owner }) => owner !== null).map(({ name }) => name)).toEqual(['two'])
   })
 })
