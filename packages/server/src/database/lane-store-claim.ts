@@ -1,8 +1,9 @@
-import type { ExpressionBuilder } from 'kysely'
+import { sql, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { givenRows } from './given-rows.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
@@ -36,7 +37,7 @@ export async function claimReady(
         .as('place'),
     ])
     .where((eb) => isReady(eb, failures, nowMs))
-    .$if(exceptLaneIds.length > 0, (query) => query.where('id', 'not in', exceptLaneIds))
+    .where(isNoneOf(db, exceptLaneIds))
     .$if(full.length > 0, (query) => query.where('host', 'not in', full))
   const rows = await db
     .with('standing', () => standings)
@@ -68,6 +69,16 @@ export async function claimReady(
     .returningAll()
     .execute()
   return rows.map((row) => fromRow(row, owner, nowMs))
+}
+
+/** In one text however many there are, because each new text of a statement is prepared anew. */
+function isNoneOf(db: ControlDatabase | ControlTransaction, laneIds: readonly number[]): RawBuilder<SqlBool> {
+  const given = givenRows(
+    db,
+    { lane_id: 'bigint' },
+    laneIds.map((laneId) => [laneId]),
+  )
+  return sql`webhook_lane.id not in (select lane_id from ${given} as given)`
 }
 
 /** A wait that is longer than its cap by this much was not meant. */

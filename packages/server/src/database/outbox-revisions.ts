@@ -112,7 +112,7 @@ export async function upsertMessages(
     await sql`
       insert into webhook_message
         (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, enqueued_at, tries)
-      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, ${sql.lit(nowMs)}, 0
+      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, ${nowMs}, 0
       from ${given} as given where true
       on conflict (lane_id, event_id) do update set
         seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,

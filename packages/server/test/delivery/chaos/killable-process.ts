@@ -1,6 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+
+const RESTART_MS = 100
 
 /** A process that is started again whenever it was killed. */
 export interface KillableProcess {
@@ -16,10 +19,17 @@ export function startKillable(module: string, args: readonly string[]): Killable
   const path = fileURLToPath(new URL(module, import.meta.url))
   let child = start()
 
+  /** One that ends before it has started, because the database is just recovering, is started again, as by a supervisor. */
   async function start(): Promise<ChildProcess> {
-    const started = fork(path, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-    await once(started, 'message')
-    return started
+    for (;;) {
+      const started = fork(path, args, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+      const hasStarted = await Promise.race([
+        once(started, 'message').then(() => true),
+        once(started, 'exit').then(() => false),
+      ])
+      if (hasStarted) return started
+      await pause(RESTART_MS)
+    }
   }
 
   async function stop(signal: NodeJS.Signals): Promise<void> {

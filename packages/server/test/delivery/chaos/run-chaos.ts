@@ -13,8 +13,13 @@ export interface ChaosOptions {
   /** Processes that are killed with SIGKILL, all in all. */
   readonly kills: number
   readonly workers: number
-  /** Breaks all connections to the database; null where there are none. */
-  readonly breakConnections: (() => Promise<void>) | null
+  /** What can be done to the database's server; null where the database is a file. */
+  readonly server: {
+    /** Breaks all connections to it. */
+    breakConnections(): Promise<void>
+    /** Ends one of its processes with SIGKILL, so that it loses its memory and recovers from its log. */
+    crash(): Promise<void>
+  } | null
   /** In [0, 1). */
   readonly random: () => number
   readonly progress?: (text: string) => void
@@ -201,16 +206,22 @@ async function carryOut(ingest: KillableProcess, order: Omit<IngestOrder, 'id'>)
 
 /** Kills processes, breaks connections and sets clocks until all kills are done; answers how many there were. */
 async function disturb(
-  { kills, random, breakConnections, progress }: ChaosOptions,
+  { kills, random, server, progress }: ChaosOptions,
   workers: readonly KillableProcess[],
   ingest: KillableProcess,
 ): Promise<number> {
   let killed = 0
+  let crashed = 0
   while (killed < kills) {
     await pause(50 + random() * 600)
     const worker = workers[Math.floor(random() * workers.length)]
     const chance = random()
-    if (chance < 0.6) {
+    // An early one for certain, so that a short run has it as well.
+    if (server !== null && (crashed === 0 || chance < 0.1)) {
+      await server.crash()
+      crashed += 1
+      killed += 1
+    } else if (chance < 0.6) {
       await worker?.restart('SIGKILL')
       killed += 1
     } else if (chance < 0.8) {
@@ -222,7 +233,7 @@ async function disturb(
       const jumpMs = (random() < 0.5 ? -1 : 1) * Math.floor(random() * 600_000)
       ;(await worker?.current())?.send({ jumpMs })
     } else {
-      await breakConnections?.()
+      await server?.breakConnections().catch(() => undefined)
     }
     progress?.(`${killed} of ${kills} kills`)
   }

@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- --kills 200 --seed 1 --database sqlite|postgres]`: delivery while its processes are killed, its
- * connections broken, its clocks set and its receiver misbehaves, on both databases unless one is named. Ends with 1 if
+ * `npm run soak [-- --kills 200 --seed 1 --database sqlite|postgres]`: delivery while its processes and its
+ * database's are killed, its connections broken, its clocks set and its receiver misbehaves, on both databases unless one is named. Ends with 1 if
  * anything was lost, stale or different.
  */
 import { randomBytes } from 'node:crypto'
@@ -10,10 +10,8 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../../../src/database/database.ts'
-import { administer, databaseUrl } from '../../support/postgres-global-setup.ts'
-import { startPostgres } from '../../support/postgres-server.ts'
-import { breakConnections } from './break-connections.ts'
 import { createRandom } from './create-random.ts'
+import { startOwnPostgres } from './postgres-of-its-own.ts'
 import { runChaos, type ChaosReport } from './run-chaos.ts'
 
 const { values } = parseArgs({
@@ -33,7 +31,7 @@ async function onSqlite(): Promise<ChaosReport> {
   const database = { ...(await openDatabase(location)), location }
   try {
     const random = createRandom(seed)
-    return await runChaos({ database, kills, workers: 1, breakConnections: null, random, progress })
+    return await runChaos({ database, kills, workers: 1, server: null, random, progress })
   } finally {
     await database.close()
     rmSync(directory, { recursive: true, force: true })
@@ -41,26 +39,12 @@ async function onSqlite(): Promise<ChaosReport> {
 }
 
 async function onPostgres(): Promise<ChaosReport> {
-  const server = await startPostgres()
+  const { database, server, stop } = await startOwnPostgres()
   try {
-    await administer(server.url, 'create database soak')
-    const location = databaseUrl(server.url, 'soak')
-    const database = { ...(await openDatabase(location)), location }
     const random = createRandom(seed)
-    try {
-      return await runChaos({
-        database,
-        kills,
-        workers: 3,
-        breakConnections: () => breakConnections(database.db),
-        random,
-        progress,
-      })
-    } finally {
-      await database.close()
-    }
+    return await runChaos({ database, kills, workers: 3, server, random, progress })
   } finally {
-    await server.stop()
+    await stop()
   }
 }
 
