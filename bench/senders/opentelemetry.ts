@@ -2,7 +2,8 @@ import process from 'node:process'
 import type { Check, Finding } from './finding.ts'
 import { copyBelow, installPeers, runIn } from './peers.ts'
 
-const PACKAGES = [
+/** The public exporters, and what they need. */
+export const PACKAGES = [
   '@opentelemetry/api',
   '@opentelemetry/api-logs',
   '@opentelemetry/resources',

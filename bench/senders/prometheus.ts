@@ -79,12 +79,17 @@ export const checkPrometheus: Check = async (target) => {
 }
 
 function configOf({ url, key }: Target, project: string, port: number): string {
+  return prometheusConfig(`${url}/api/v1/prometheus/${project}/write`, key, port)
+}
+
+/** The configuration of a Prometheus that scrapes a port of this machine and writes on to an address. */
+export function prometheusConfig(writeUrl: string, key: string, port: number): string {
   return JSON.stringify({
     global: { scrape_interval: `${SCRAPE_SECONDS}s` },
     scrape_configs: [{ job_name: 'sample', static_configs: [{ targets: [`127.0.0.1:${port}`] }] }],
     remote_write: [
       {
-        url: `${url}/api/v1/prometheus/${project}/write`,
+        url: writeUrl,
         authorization: { credentials: key },
         queue_config: { batch_send_deadline: '1s' },
       },
@@ -93,11 +98,11 @@ function configOf({ url, key }: Target, project: string, port: number): string {
 }
 
 /** A program with metrics of every kind, whose values move with each scrape. */
-async function startTarget(): Promise<{ readonly port: number; stop(): void }> {
+export async function startTarget(loadSeries = 200): Promise<{ readonly port: number; stop(): void }> {
   let scrapes = 0
   const server = createServer((_request, response) => {
     scrapes += 1
-    const series = Array.from({ length: 200 }, (_, i) => `load{unit="u${i}"} ${scrapes * i + 0.1}`)
+    const series = Array.from({ length: loadSeries }, (_, i) => `load{unit="u${i}"} ${scrapes * i + 0.1}`)
     response
       .writeHead(200, { 'content-type': 'text/plain; version=0.0.4' })
       .end(

@@ -14,6 +14,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     access: Admitted
   }
+  interface FastifyContextConfig {
+    hasProtobufErrors?: boolean
+  }
 }
 
 /** The prefixes under which every route is served (WI-1). */
@@ -69,6 +72,7 @@ export function registerRoute(
       url: prefix + route.path,
       schema: documentation(route, prefix),
       ...(route.isBodyCompressedByProtocol ? { decompress: false } : {}),
+      config: { hasProtobufErrors: route.hasProtobufErrors ?? false },
       // Before the body is read: a caller without a key cannot make the service hold one.
       onRequest: async (request) => {
         request.access = await access.check(accessOf(request))

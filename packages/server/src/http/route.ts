@@ -50,6 +50,8 @@ export interface RouteDefinition<P extends TSchema, Q extends TSchema, B extends
   readonly consumes?: readonly string[]
   /** The `content-encoding` of a raw body is part of what the route reads, and is left to it. */
   readonly isBodyCompressedByProtocol?: true
+  /** A request in protobuf is told its errors as a protobuf `google.rpc.Status`, as OTLP asks. */
+  readonly hasProtobufErrors?: true
   readonly answer: TSchema
   /** Status of a good answer; 200 when absent. */
   readonly status?: number

@@ -2,8 +2,9 @@ import { ERRORS } from '@millrace/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
+import { isProtobuf, protobufNumber, protobufText } from './protobuf.ts'
 
-/** Sends any failure in the form of ER-1. What is not a `ServiceError` is logged in full and tells the caller nothing (ER-2). */
+/** Sends any failure in the form of ER-1, or as the same in protobuf where a route says so. What is not a `ServiceError` is logged in full and tells the caller nothing (ER-2). */
 export function createErrorHandler(log: Logger) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const error = toServiceError(thrown)
@@ -11,6 +12,10 @@ export function createErrorHandler(log: Logger) {
     if (status >= 500) log.error({ requestId: request.id, err: error.cause ?? thrown }, 'request.failed')
     if (error.retryAfterSeconds !== undefined)
       void reply.header('retry-after', Math.ceil(error.retryAfterSeconds))
+    if (request.routeOptions.config.hasProtobufErrors && isProtobuf(request.headers['content-type'])) {
+      const body = Buffer.concat([protobufNumber(1, code), protobufText(2, error.message)])
+      return reply.status(status).type('application/x-protobuf').send(body)
+    }
     return reply.status(status).send({ code, message: error.message, details: error.details })
   }
 }

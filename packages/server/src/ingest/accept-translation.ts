@@ -26,9 +26,12 @@ export async function acceptTranslation(
   options: { readonly source: string; readonly version: number | null },
 ): Promise<AcceptedTranslation> {
   const rejected = [...translation.rejected]
-  let lines = translation.records.map((record) => JSON.stringify(record))
+  let lines = translation.records.map((record, index) => ({
+    text: JSON.stringify(record),
+    point: translation.points?.[index] ?? index,
+  }))
   for (let attempt = 1; lines.length > 0; attempt++) {
-    const body = Buffer.from(lines.join('\n'))
+    const body = Buffer.from(lines.map(({ text }) => text).join('\n'))
     try {
       const { accepted } = await ingest.accept(project, {
         body,
@@ -40,8 +43,13 @@ export async function acceptTranslation(
     } catch (error) {
       const faults = attempt < ATTEMPTS ? faultsOf(error) : new Map<number, string>()
       if (faults.size === 0) throw error
-      rejected.push(...faults.values())
-      lines = lines.filter((_line, index) => !faults.has(index))
+      const reasons = new Map<number, string>()
+      for (const [index, reason] of faults) {
+        const { point } = lines[index] ?? {}
+        if (point !== undefined && !reasons.has(point)) reasons.set(point, reason)
+      }
+      rejected.push(...reasons.values())
+      lines = lines.filter(({ point }) => !reasons.has(point))
     }
   }
   return { accepted: 0, rejected }

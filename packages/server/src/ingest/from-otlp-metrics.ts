@@ -46,17 +46,19 @@ const NO_RECORDED_VALUE = 1
  */
 export function fromOtlpMetrics(request: OtlpMetrics): Translation {
   const records: object[] = []
+  const points: number[] = []
+  let pointCount = 0
   const rejected: string[] = []
   for (const { resource, scopeMetrics } of request.resourceMetrics ?? []) {
     const shared = entriesOf(resource?.attributes)
     for (const metric of (scopeMetrics ?? []).flatMap((scope) => scope.metrics ?? [])) {
-      const points = pointsOf(metric)
-      if (!points) {
+      const data = pointsOf(metric)
+      if (!data) {
         rejected.push(`metric "${metric.name ?? ''}" has no data of a known kind`)
         continue
       }
-      const type = isDelta(points) ? 'counter' : 'gauge'
-      for (const point of points.dataPoints ?? []) {
+      const type = isDelta(data) ? 'counter' : 'gauge'
+      for (const point of data.dataPoints ?? []) {
         if (((point.flags ?? 0) & NO_RECORDED_VALUE) !== 0) continue
         const timestampMicros = microsOf(point.timeUnixNano)
         if (timestampMicros === undefined) {
@@ -74,11 +76,13 @@ export function fromOtlpMetrics(request: OtlpMetrics): Translation {
             timestampMicros,
             ...place,
           })
+          points.push(pointCount)
         }
+        pointCount++
       }
     }
   }
-  return { records, rejected }
+  return { records, points, rejected }
 }
 
 function pointsOf(metric: Metric): Points | undefined {

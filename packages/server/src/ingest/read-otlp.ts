@@ -2,20 +2,15 @@ import { invalidArgument } from '../platform/errors.ts'
 import { decodeProtobuf, ProtobufFault, type ProtobufFields } from './decode-protobuf.ts'
 import type { Translation } from './translation.ts'
 
-/** Is this the media type of a request in protobuf? Everything else is taken for JSON. */
-export function isProtobuf(contentType: string | undefined): boolean {
-  return /^\s*application\/(x-|vnd\.google\.)?protobuf\s*(;|$)/i.test(contentType ?? '')
-}
-
-/** Decodes a request of OTLP in either form and translates it. Throws `invalid_argument` for what is no such request. */
+/** Decodes a request of OTLP, in protobuf or JSON, and translates it. Throws `invalid_argument` for what is no such request. */
 export function readOtlp(
   body: Uint8Array,
-  contentType: string | undefined,
+  isProtobuf: boolean,
   fields: ProtobufFields,
   translate: (request: object) => Translation,
 ): Translation {
   try {
-    const request = isProtobuf(contentType)
+    const request = isProtobuf
       ? decodeProtobuf(fields, body)
       : (JSON.parse(Buffer.from(body).toString('utf8')) as unknown)
     if (typeof request !== 'object' || request === null) throw new TypeError('it is no object')

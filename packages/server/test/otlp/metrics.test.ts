@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decodeProtobuf } from '../../src/ingest/decode-protobuf.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { double, fixed, integer, packed, sized, zigzag } from './encode-protobuf.ts'
 
@@ -142,6 +143,24 @@ describe('metrics of OpenTelemetry', () => {
     expect(Buffer.from(await answer.arrayBuffer()).toString()).toContain('has no timeUnixNano')
   })
 
+  it('of one point are stored together or not at all, and refused points are counted', async () => {
+    const histogram = (bounds: number) => ({
+      timeUnixNano: TIME,
+      count: bounds + 1,
+      bucketCounts: Array.from({ length: bounds + 1 }, () => 1),
+      explicitBounds: Array.from({ length: bounds }, (_, i) => i),
+      attributes: [attribute('v', bounds > 2 ? 'x'.repeat(2000) : 'y')],
+    })
+    const { body } = await service.post(
+      METRICS,
+      request({ name: 'whole', histogram: { dataPoints: [histogram(2), histogram(5), histogram(6)] } }),
+      JSON_TYPE,
+    )
+    expect(body.partialSuccess.rejectedDataPoints).toBe('2')
+    expect(await rows('select count() as n from whole_bucket')).toEqual([{ n: 3 }])
+    expect(await rows('select value from whole_count')).toEqual([{ value: 3 }])
+  })
+
   it('without a value, and values that are no finite numbers, are no points (MQ-2)', async () => {
     const points = [
       { timeUnixNano: TIME, asDouble: 'NaN' },
@@ -171,6 +190,24 @@ describe('metrics of OpenTelemetry', () => {
     const answer = await sendProtobuf([Buffer.from([0x0a, 0x7f, 0x00])])
     expect(answer.status).toBe(400)
     const nobody = await fetch(`${service.url}/v1${METRICS}`, { method: 'POST', body: '{}' })
-    expect(nobody.status).toBe(401)
+    expect([nobody.status, await nobody.json()]).toEqual([401, expect.objectContaining({ code: 16 })])
+  })
+
+  it('in protobuf are told every error as a Status in protobuf, as OTLP asks', async () => {
+    const url = `${service.url}/v1${METRICS}`
+    const post = (body: Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>) =>
+      fetch(url, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', ...headers }, body })
+    const key = { 'api-key': service.administratorKey }
+    const cases = [
+      [await post(Buffer.from([0x0a, 0x7f, 0x00]), key), 400, 3, 'OTLP'],
+      [await post(Buffer.from([]), {}), 401, 16, 'api-key'],
+      [await post(Buffer.from('no gzip'), { ...key, 'content-encoding': 'gzip' }), 400, 3, ''],
+    ] as const
+    for (const [answer, status, code, words] of cases) {
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/x-protobuf'])
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      const decoded = decodeProtobuf({ 1: ['code', 'int32'], 2: ['message', 'string'] }, bytes)
+      expect(decoded).toEqual({ code, message: expect.stringContaining(words) })
+    }
   })
 })

@@ -6,9 +6,10 @@ import { fromOtlpMetrics } from '../../ingest/from-otlp-metrics.ts'
 import type { Ingest } from '../../ingest/ingest.ts'
 import { OtlpLogsRequest, OtlpMetricsRequest } from '../../ingest/otlp-protobuf.ts'
 import { readVersion } from '../../ingest/parse-body.ts'
-import { isProtobuf, readOtlp } from '../../ingest/read-otlp.ts'
+import { readOtlp } from '../../ingest/read-otlp.ts'
 import type { Translation } from '../../ingest/translation.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { isProtobuf, protobufNumber, protobufText } from '../protobuf.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 
 interface Signal {
@@ -55,6 +56,7 @@ function otlpRoute(ingest: Pick<Ingest, 'accept'>, signal: Signal): AnyRoute {
     query: Type.Object({ version: Type.Optional(Type.Integer({ minimum: 0 })) }),
     body: 'raw',
     consumes: ['application/x-protobuf', 'application/json'],
+    hasProtobufErrors: true,
     answer: Type.Object({
       partialSuccess: Type.Optional(
         Type.Object({ [rejectedField]: Type.String(), errorMessage: Type.String() }),
@@ -63,7 +65,7 @@ function otlpRoute(ingest: Pick<Ingest, 'accept'>, signal: Signal): AnyRoute {
     handle: async ({ project, query, body, headers, setHeader }) => {
       const given = headers['content-type']
       const contentType = typeof given === 'string' ? given : given?.[0]
-      const translation = readOtlp(body, contentType, fields, translate)
+      const translation = readOtlp(body, isProtobuf(contentType), fields, translate)
       const outcome = await acceptTranslation(ingest, project, translation, {
         source: `otlp-${name}`,
         version: readVersion(query.version),
@@ -83,25 +85,11 @@ function jsonAnswer({ rejected }: AcceptedTranslation, rejectedField: string): o
 /** The same message in protobuf: field 1 is the partial success, whose fields are the number and the explanation. */
 function protobufAnswer({ rejected }: AcceptedTranslation): Buffer {
   if (rejected.length === 0) return Buffer.alloc(0)
-  const message = Buffer.from(explain(rejected))
-  const partial = Buffer.concat([
-    Buffer.from([0x08]),
-    varint(rejected.length),
-    Buffer.from([0x12]),
-    varint(message.length),
-    message,
-  ])
-  return Buffer.concat([Buffer.from([0x0a]), varint(partial.length), partial])
+  const partial = Buffer.concat([protobufNumber(1, rejected.length), protobufText(2, explain(rejected))])
+  return protobufText(1, partial)
 }
 
 function explain(rejected: readonly string[]): string {
   const more = rejected.length > 5 ? `; and ${rejected.length - 5} more` : ''
   return rejected.slice(0, 5).join('; ') + more
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80)
-  return Buffer.from([...bytes, rest])
 }
