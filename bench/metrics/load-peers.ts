@@ -6,11 +6,14 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import type { FactEngine } from '../../packages/server/src/clickhouse/fact-engine.ts'
-import { linesQuery, type BenchMetric } from './data-set.ts'
+import { END_MS, linesQuery, type BenchMetric } from './data-set.ts'
 import { withEngine } from './load-service.ts'
 import { ensureInstalled, startPeer, type PeerName } from './peers.ts'
 
 const LONG_MS = 1_200_000
+const IMPORTS_MAX = 4
+/** A series is whole with this share of its samples: the first may lie on the edge of the window that counts them. */
+const WHOLE_SHARE = 0.999
 
 /** Loads the same samples into a peer, unless an earlier run has: the engine that made ours writes them out as text. */
 export async function loadPeer(
@@ -40,17 +43,39 @@ async function loadVictoriaMetrics(
 ): Promise<void> {
   const peer = await startPeer('VictoriaMetrics', target)
   try {
-    for (const metric of metrics) {
-      progress(`loading VictoriaMetrics: ${metric.name}`)
-      const lines = await engine.stream(linesQuery(metric, 'milliseconds'), 'TSVRaw', { timeoutMs: LONG_MS })
-      await post(`${peer.url}/api/v1/import/prometheus`, lines)
-    }
-    await fetch(`${peer.url}/internal/force_flush`)
+    for (const metric of metrics) await importMetric(engine, peer.url, metric, progress)
     progress('merging VictoriaMetrics')
     await fetch(`${peer.url}/internal/force_merge`)
   } finally {
     await peer.stop()
   }
+}
+
+/** Imports a metric until the peer finds all of its samples: an import that is repeated changes nothing, and one alone may keep a part of many series. */
+async function importMetric(
+  engine: FactEngine,
+  url: string,
+  metric: BenchMetric,
+  progress: (text: string) => void,
+): Promise<void> {
+  for (let attempt = 0; attempt < IMPORTS_MAX; attempt += 1) {
+    progress(`loading VictoriaMetrics: ${metric.name}`)
+    const lines = await engine.stream(linesQuery(metric, 'milliseconds'), 'TSVRaw', { timeoutMs: LONG_MS })
+    await post(`${url}/api/v1/import/prometheus`, lines)
+    await fetch(`${url}/internal/force_flush`)
+    const found = await seriesFound(url, metric)
+    if (found === metric.series) return
+    progress(`VictoriaMetrics has ${found} of ${metric.series} series of ${metric.name}`)
+  }
+  throw new Error(`VictoriaMetrics did not keep all series of ${metric.name}`)
+}
+
+async function seriesFound(url: string, { name, hours }: BenchMetric): Promise<number> {
+  const query = `count(count_over_time(${name}[${hours}h]) >= ${hours * 60 * WHOLE_SHARE})`
+  const body = new URLSearchParams({ query, time: String(END_MS / 1000), nocache: '1' })
+  const answer = await fetch(`${url}/api/v1/query`, { method: 'POST', body })
+  const { data } = (await answer.json()) as { data: { result: readonly { value: readonly [number, string] }[] } }
+  return Number(data.result[0]?.value[1] ?? 0)
 }
 
 async function post(url: string, body: Readable): Promise<void> {

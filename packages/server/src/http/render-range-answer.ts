@@ -5,7 +5,8 @@ import { NUMBER_BYTES_MAX, writeNumber } from './write-number.ts'
 /** Bytes written before other requests get their turn; a few milliseconds. */
 const BYTES_PER_TURN = 400_000
 const FIRST_CAPACITY = 16_384
-const [BRACE, COMMA] = [0x7d, 0x2c]
+const BRACE = 0x7d
+const WORD_BYTES = 8
 /** No text inside a string holds this: there each quote has a backslash before it. */
 const EMPTY_SAMPLES = '"samples":[]'
 
@@ -19,22 +20,23 @@ export async function renderRangeAnswer(
   timestampsSeconds: readonly number[],
 ): Promise<Uint8Array> {
   const writer = createWriter()
-  const points = timestampsSeconds.map((seconds) =>
-    Buffer.from(`{"timestamp":"${seconds}","value":`, 'latin1'),
-  )
-  const longest = Math.max(0, ...points.map(({ length }) => length)) + NUMBER_BYTES_MAX + 2
+  const heads = pointHeads(timestampsSeconds)
   const parts = JSON.stringify(frame).split(EMPTY_SAMPLES)
   let turnedAt = 0
   for (const [index, part] of parts.entries()) {
     writer.text(part)
     if (index === parts.length - 1) break
     writer.text('"samples":[')
-    for (const [place, series] of (results[index] ?? []).entries()) {
+    const startedAt = writer.length
+    const all = results[index] ?? []
+    for (const [place, series] of all.entries()) {
       const { name, labels, displayName, values } = series
       const metric = JSON.stringify({ name, labels, displayName })
       writer.text(`${place === 0 ? '' : ','}{"metric":${metric},"values":[`)
-      writer.points(points, values, longest)
+      writer.points(heads, values)
       writer.text(']}')
+      // The others are about as long, so that what is written needs to be moved once at most.
+      if (place === 0) writer.reserve(Math.ceil((writer.length - startedAt) * all.length * 1.05))
       if (writer.length - turnedAt < BYTES_PER_TURN) continue
       turnedAt = writer.length
       await setImmediate()
@@ -44,16 +46,39 @@ export async function renderRangeAnswer(
   return writer.bytes()
 }
 
+/**
+ * What stands before the value of each point, in words of eight bytes, `stride` of them a point: a word is written at once. No ASCII text is the
+ * bits of a NaN, which a number might not keep.
+ */
+interface PointHeads {
+  readonly words: Float64Array
+  readonly lengths: Uint8Array
+  readonly stride: number
+}
+
+function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
+  const texts = timestampsSeconds.map((seconds) => `,{"timestamp":"${seconds}","value":`)
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 0)
+  const stride = Math.ceil(longest / WORD_BYTES)
+  const words = new Float64Array(texts.length * stride)
+  const bytes = Buffer.from(words.buffer)
+  for (const [index, text] of texts.entries()) bytes.write(text, index * stride * WORD_BYTES, 'latin1')
+  return { words, lengths: Uint8Array.from(texts, ({ length }) => length), stride }
+}
+
 interface Writer {
   readonly length: number
+  /** Makes room for so many bytes. */
+  reserve(more: number): void
   text(text: string): void
-  /** Each point that is one, behind its timestamp; `longest` bytes at most each. */
-  points(timestamps: readonly Uint8Array[], values: AnswerSeries['values'], longest: number): void
+  /** Each point that is one, behind its timestamp. */
+  points(heads: PointHeads, values: AnswerSeries['values']): void
   bytes(): Uint8Array
 }
 
 function createWriter(): Writer {
   let bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY)
+  let view = new DataView(bytes.buffer)
   let length = 0
 
   function reserve(more: number): void {
@@ -61,28 +86,35 @@ function createWriter(): Writer {
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * bytes.length, length + more))
     bytes.copy(larger, 0, 0, length)
     bytes = larger
+    view = new DataView(bytes.buffer)
   }
 
   return {
     get length() {
       return length
     },
+    reserve,
     text(text) {
       reserve(3 * text.length)
       length += bytes.write(text, length)
     },
-    points(timestamps, values, longest) {
-      reserve(values.length * longest)
-      let at = length
+    points({ words, lengths, stride }, values) {
+      reserve(values.length * (stride * WORD_BYTES + NUMBER_BYTES_MAX + 1))
+      const start = length
+      const [target, out] = [bytes, view]
+      let at = start
       for (let i = 0; i < values.length; i += 1) {
         const value = values[i] ?? null
-        const timestamp = timestamps[i]
-        if (value === null || !timestamp) continue
-        if (at !== length) bytes[at++] = COMMA
-        for (let j = 0; j < timestamp.length; j += 1) bytes[at + j] = timestamp[j] ?? 0
-        at = writeNumber(bytes, at + timestamp.length, value)
-        bytes[at++] = BRACE
+        if (value === null) continue
+        const first = i * stride
+        for (let word = 0; word < stride; word += 1) {
+          out.setFloat64(at + word * WORD_BYTES, words[first + word] ?? 0, true)
+        }
+        at = writeNumber(target, at + (lengths[i] ?? 0), value)
+        target[at++] = BRACE
       }
+      // The first has a comma before it that no other one precedes.
+      if (at > start) target.copyWithin(start, start + 1, at--)
       length = at
     },
     bytes: () => bytes.subarray(0, length),

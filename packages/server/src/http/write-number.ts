@@ -3,13 +3,13 @@ export const NUMBER_BYTES_MAX = 25
 
 const [MINUS, POINT, ZERO] = [0x2d, 0x2e, 0x30]
 /** Decimals that are tried, as powers of ten: up to 15 digits in all name a number as no shorter text does. */
-const SCALES = [1, 100, 10_000, 1_000_000] as const
-const DECIMALS = [0, 2, 4, 6] as const
+const SCALES = [1_000_000, 10_000, 100, 1] as const
+const DECIMALS = [6, 4, 2, 0] as const
 const DIGITS_MAX = 1e15
 const CHUNK = 1e9
 
 /** Texts of numbers that were written lately, by a part of their bits. */
-const SLOTS = 2 ** 13
+const SLOTS = 2 ** 15
 const slotNumbers = new Float64Array(SLOTS).fill(Number.NaN)
 const slotLengths = new Uint8Array(SLOTS)
 const slotTexts = new Uint8Array(SLOTS * NUMBER_BYTES_MAX)
@@ -27,11 +27,13 @@ export function writeNumber(bytes: Uint8Array, at: number, value: number): numbe
     bytes[next++] = MINUS
     size = -value
   }
+  // The most decimals that leave 15 digits tell what fewer would.
   for (let index = 0; index < SCALES.length; index += 1) {
     const scale = SCALES[index] ?? 1
     const scaled = Math.round(size * scale)
-    if (scaled >= DIGITS_MAX) break
-    if (scaled / scale === size) return writeDecimal(bytes, next, scaled, scale, DECIMALS[index] ?? 0)
+    if (scaled >= DIGITS_MAX) continue
+    if (scaled / scale !== size) break
+    return writeDecimal(bytes, next, scaled, scale, DECIMALS[index] ?? 0)
   }
   return writeAny(bytes, at, value)
 }
@@ -44,22 +46,22 @@ function writeDecimal(
   decimals: number,
 ): number {
   const whole = scale === 1 ? scaled : Math.floor(scaled / scale)
-  let next = writeWhole(bytes, at, whole)
-  let fraction = scaled - whole * scale
+  const next = writeWhole(bytes, at, whole)
+  let fraction = (scaled - whole * scale) | 0
   if (fraction === 0) return next
   let places = decimals
-  while (fraction % 10 === 0) {
-    fraction /= 10
+  for (let tenth = (fraction / 10) | 0; tenth * 10 === fraction; tenth = (fraction / 10) | 0) {
+    fraction = tenth
     places -= 1
   }
-  bytes[next++] = POINT
-  writeDigits(bytes, next, fraction, places)
-  return next + places
+  bytes[next] = POINT
+  writeDigits(bytes, next + 1, fraction, places)
+  return next + 1 + places
 }
 
 function writeWhole(bytes: Uint8Array, at: number, whole: number): number {
   if (whole < CHUNK) {
-    const digits = countDigits(whole)
+    const digits = countDigits(whole | 0)
     writeDigits(bytes, at, whole, digits)
     return at + digits
   }
@@ -81,7 +83,7 @@ function writeDigits(bytes: Uint8Array, at: number, value: number, digits: numbe
 
 function countDigits(value: number): number {
   let digits = 1
-  for (let limit = 10; value >= limit; limit *= 10) digits += 1
+  for (let limit = 10; value >= limit && digits < 9; limit *= 10) digits += 1
   return digits
 }
 
