@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { FactEngine } from '../../packages/server/src/clickhouse/fact-engine.ts'
 import { END_MS, linesQuery, type BenchMetric } from './data-set.ts'
@@ -11,7 +12,9 @@ import { withEngine } from './load-service.ts'
 import { ensureInstalled, startPeer, type PeerName } from './peers.ts'
 
 const LONG_MS = 1_200_000
-const IMPORTS_MAX = 4
+const LOOKS_MAX = 30
+const LOOK_EVERY_MS = 1000
+const SETTLE_MS = 20_000
 /** A series is whole with this share of its samples: the first may lie on the edge of the window that counts them. */
 const WHOLE_SHARE = 0.999
 
@@ -46,35 +49,53 @@ async function loadVictoriaMetrics(
     for (const metric of metrics) await importMetric(engine, peer.url, metric, progress)
     progress('merging VictoriaMetrics')
     await fetch(`${peer.url}/internal/force_merge`)
+    // Stopped at once it forgets some of many new series.
+    await sleep(SETTLE_MS)
   } finally {
     await peer.stop()
   }
+  const again = await startPeer('VictoriaMetrics', target)
+  try {
+    for (const metric of metrics) await waitForAll(again.url, metric, progress)
+  } finally {
+    await again.stop()
+  }
 }
 
-/** Imports a metric until the peer finds all of its samples: an import that is repeated changes nothing, and one alone may keep a part of many series. */
+/** Imports a metric and waits until all of it is found: the last of a long import becomes visible after it was answered. */
 async function importMetric(
   engine: FactEngine,
   url: string,
   metric: BenchMetric,
   progress: (text: string) => void,
 ): Promise<void> {
-  for (let attempt = 0; attempt < IMPORTS_MAX; attempt += 1) {
-    progress(`loading VictoriaMetrics: ${metric.name}`)
-    const lines = await engine.stream(linesQuery(metric, 'milliseconds'), 'TSVRaw', { timeoutMs: LONG_MS })
-    await post(`${url}/api/v1/import/prometheus`, lines)
+  progress(`loading VictoriaMetrics: ${metric.name}`)
+  const lines = await engine.stream(linesQuery(metric, 'milliseconds'), 'TSVRaw', { timeoutMs: LONG_MS })
+  await post(`${url}/api/v1/import/prometheus`, lines)
+  await waitForAll(url, metric, progress)
+}
+
+async function waitForAll(url: string, metric: BenchMetric, progress: (text: string) => void): Promise<void> {
+  let found = 0
+  for (let attempt = 0; attempt < LOOKS_MAX; attempt += 1) {
     await fetch(`${url}/internal/force_flush`)
-    const found = await seriesFound(url, metric)
+    found = await seriesFound(url, metric)
     if (found === metric.series) return
     progress(`VictoriaMetrics has ${found} of ${metric.series} series of ${metric.name}`)
+    await sleep(LOOK_EVERY_MS)
   }
-  throw new Error(`VictoriaMetrics did not keep all series of ${metric.name}`)
+  throw new Error(
+    `VictoriaMetrics has ${found} of ${metric.series} series of ${metric.name}; remove its directory and load it again`,
+  )
 }
 
 async function seriesFound(url: string, { name, hours }: BenchMetric): Promise<number> {
   const query = `count(count_over_time(${name}[${hours}h]) >= ${hours * 60 * WHOLE_SHARE})`
   const body = new URLSearchParams({ query, time: String(END_MS / 1000), nocache: '1' })
   const answer = await fetch(`${url}/api/v1/query`, { method: 'POST', body })
-  const { data } = (await answer.json()) as { data: { result: readonly { value: readonly [number, string] }[] } }
+  const { data } = (await answer.json()) as {
+    data: { result: readonly { value: readonly [number, string] }[] }
+  }
   return Number(data.result[0]?.value[1] ?? 0)
 }
 

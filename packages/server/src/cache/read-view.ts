@@ -77,6 +77,8 @@ export function createReadViews({ store, versions, clock, sleep }: ReadViewsOpti
     if (after.lastRollback !== before.lastRollback) return ROLLING_BACK
     if (!unguarded) return null
     const open = openIn(after, unguarded)
+    // What ends raises the version in the transaction that ends it.
+    if (open.length === 0 && after.latest === before.latest) return null
     const days = await store.changedDays(owner, unguarded, before.latest)
     if (open.length === 0 && days?.length === 0) return null
     const [firstDay = Infinity] = days ?? [-Infinity]

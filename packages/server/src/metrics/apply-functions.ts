@@ -1,4 +1,3 @@
-import { indexCells } from './cell-index.ts'
 import type { FunctionCall } from './functions.ts'
 import { FUNCTIONS } from './functions.ts'
 import type { GridSeries } from './grid-series.ts'
@@ -8,48 +7,10 @@ import type { Period } from './period.ts'
 import { addPeriod } from './period.ts'
 import type { SeriesCells } from './series-source.ts'
 import type { Grid } from './time-range.ts'
-import type { ReducerName, WindowReducer } from './window-reducers.ts'
-import { WINDOW_REDUCERS } from './window-reducers.ts'
-import type { CellRanges, Windows } from './windows.ts'
+import { createWindowReduction } from './reduce-windows.ts'
+import type { ReducerName } from './window-reducers.ts'
+import type { Windows } from './windows.ts'
 import { cellRanges, windowsOf } from './windows.ts'
-
-/** The value of each window of a series of cells. */
-export function reduceWindows(
-  series: SeriesCells,
-  ranges: CellRanges,
-  name: ReducerName,
-  quantile: number | null = null,
-): Float64Array {
-  if (name === 'carried') return carryForward(series, ranges)
-  const reducer: WindowReducer = WINDOW_REDUCERS[name]
-  const cells = indexCells(series, ranges.longest)
-  const values = new Float64Array(ranges.seconds.length)
-  // One object for all windows, as there are many.
-  const window = { first: 0, end: 0, seconds: 0, quantile: quantile ?? Number.NaN }
-  for (let i = 0; i < values.length; i += 1) {
-    window.first = ranges.first[i] ?? 0
-    window.end = ranges.end[i] ?? 0
-    window.seconds = ranges.seconds[i] ?? 0
-    values[i] = point(reducer.reduce(cells, window))
-  }
-  return values
-}
-
-/** The last value before the end of each window; the plain case that most queries are, without an index. */
-function carryForward({ before, count, statistics }: SeriesCells, { end }: CellRanges): Float64Array {
-  const { last } = statistics
-  const values = new Float64Array(count.length + 1)
-  let value = point(before ?? Number.NaN)
-  values[0] = value
-  for (let cell = 0; cell < count.length; cell += 1) {
-    if (count[cell]) value = point(last?.[cell] ?? Number.NaN)
-    values[cell + 1] = value
-  }
-  // Plain loops: Float64Array.from with a function takes ten times as long.
-  const carried = new Float64Array(end.length)
-  for (let i = 0; i < end.length; i += 1) carried[i] = values[end[i] ?? 0] ?? Number.NaN
-  return carried
-}
 
 /** Applies functions one after the other, each taking the grid values of the one before as its samples (FN-7). */
 export async function applyFunctions(
@@ -129,7 +90,7 @@ function gridReduction(
   const none = new Float64Array(grid.points.length)
   const unknown = none.map(() => Number.NaN)
   const times = grid.points.map((seconds) => seconds * 1_000_000)
-  const ranges = cellRanges(windows, times)
+  const reduce = createWindowReduction(cellRanges(windows, times), reducer, quantile)
   return (values) => {
     const cells: SeriesCells = {
       labels: {},
@@ -151,7 +112,7 @@ function gridReduction(
       },
       samples: Array.from(values, (value) => (Number.isNaN(value) ? undefined : [value])),
     }
-    return reduceWindows(cells, ranges, reducer, quantile)
+    return reduce(cells)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { BucketBlock } from './bucket-block.ts'
+import { EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
 import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
 import { lostIn } from './range-aggregate.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
@@ -52,17 +52,42 @@ export function createCellFiller(
   const targets = wanted.map((statistic) => {
     const column = type === 'counter' && statistic === 'last' ? 'change' : statistic
     const isSum = type === 'counter' || statistic === 'sum'
-    return {
-      statistic,
-      column: columns.indexOf(column),
-      values: new Float64Array(cells),
-      lost: isSum ? new Float64Array(cells) : null,
-    }
+    return { statistic, column: columns.indexOf(column), isSum, values: new Float64Array(cells) }
   })
   const beforeColumn = columns.indexOf(type === 'counter' ? 'change' : 'last')
   const statistics = Object.fromEntries(targets.map(({ statistic, values }) => [statistic, values]))
+  /** Of each block the rows of the series at hand that lie in cells, `[from, end)`. */
+  const from = new Int32Array(placed.length)
+  const end = new Int32Array(placed.length)
   let before = Number.NaN
   let samples = 0
+
+  /** Finds the rows of a series, and adds up what lies before the cells. */
+  function find(place: number): void {
+    for (let index = 0; index < placed.length; index += 1) {
+      const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+      const { starts, keys, counts, columns } = block
+      from[index] = 0
+      end[index] = 0
+      if (place + 1 >= starts.length) continue
+      let row = starts[place] ?? 0
+      const last = starts[place + 1] ?? 0
+      for (; row < last && (cellOf[keys[row] ?? 0] ?? 0) < 0; row += 1) {
+        const value = columns[beforeColumn]?.[row] ?? Number.NaN
+        samples += counts[row] ?? 0
+        before = type === 'counter' && !Number.isNaN(before) ? before + value : value
+      }
+      from[index] = row
+      for (; row < last; row += 1) {
+        const cell = cellOf[keys[row] ?? 0] ?? 0
+        if (cell >= cells) break
+        const inRow = counts[row] ?? 0
+        count[cell] = (count[cell] ?? 0) + inRow
+        samples += inRow
+      }
+      end[index] = row
+    }
+  }
 
   return {
     count,
@@ -76,102 +101,98 @@ export function createCellFiller(
     fill(place) {
       count.fill(0)
       before = Number.NaN
-      for (const { statistic, values, lost } of targets) {
-        lost?.fill(0)
-        values.fill(statistic === 'min' ? Infinity : statistic === 'max' ? -Infinity : 0)
-      }
-      for (const { block, cells: cellOf } of placed) {
-        const { starts, keys, counts, columns } = block
-        if (place + 1 >= starts.length) continue
-        let row = starts[place] ?? 0
-        const end = starts[place + 1] ?? 0
-        for (; row < end && (cellOf[keys[row] ?? 0] ?? 0) < 0; row += 1) {
-          const value = columns[beforeColumn]?.[row] ?? Number.NaN
-          samples += counts[row] ?? 0
-          before = type === 'counter' && !Number.isNaN(before) ? before + value : value
-        }
-        const from = row
-        for (const { statistic, column, values, lost } of targets) {
-          const source = columns[column]
-          if (!source) continue
-          const rows = { source, keys, cellOf, from, end }
-          if (lost) addUp(values, lost, rows)
-          else if (statistic === 'first') keepFirst(values, count, rows)
-          else if (statistic === 'min') keepLeast(values, rows)
-          else if (statistic === 'max') keepMost(values, rows)
-          else keepLast(values, rows)
-        }
-        for (; row < end; row += 1) {
-          const cell = cellOf[keys[row] ?? 0] ?? 0
-          if (cell >= cells) break
-          const inRow = counts[row] ?? 0
-          count[cell] = (count[cell] ?? 0) + inRow
-          samples += inRow
-        }
-      }
-      for (const { values, lost } of targets) {
-        if (!lost) continue
-        for (let cell = 0; cell < cells; cell += 1) values[cell] = (values[cell] ?? 0) + (lost[cell] ?? 0)
+      find(place)
+      for (const { statistic, column, isSum, values } of targets) {
+        const rows = { placed, column, from, end }
+        if (isSum) addUp(values, rows)
+        else if (statistic === 'first') keepFirst(values, rows)
+        else if (statistic === 'last') keepLast(values, rows)
+        else keepExtreme(values, rows, statistic === 'min' ? -1 : 1)
       }
     },
   }
 }
 
-/** Rows `[from, end)` of one column of a series, ascending in time, and the cells of their keys. */
+const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, cells: new Int32Array() }
+
+/** The rows of one series in one column of all blocks, ascending in time. */
 interface Rows {
-  readonly source: Float64Array
-  readonly keys: Uint8Array
-  readonly cellOf: Int32Array
-  readonly from: number
-  readonly end: number
+  readonly placed: readonly PlacedBlock[]
+  readonly column: number
+  readonly from: Int32Array
+  readonly end: Int32Array
 }
 
-/** Adds rows to cells, with what rounding takes away in `lost`. */
-function addUp(sums: Float64Array, lost: Float64Array, { source, keys, cellOf, from, end }: Rows): void {
-  for (let row = from; row < end; row += 1) {
-    const cell = cellOf[keys[row] ?? 0] ?? 0
-    if (cell >= sums.length) return
-    const [sum, value] = [sums[cell] ?? 0, source[row] ?? 0]
-    const next = sum + value
-    lost[cell] = (lost[cell] ?? 0) + lostIn(sum, value, next)
-    sums[cell] = next
+/** Sums of the rows of each cell, compensated (Neumaier). */
+function addUp(sums: Float64Array, { placed, column, from, end }: Rows): void {
+  let [cell, sum, lost] = [-1, 0, 0]
+  for (let index = 0; index < placed.length; index += 1) {
+    const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+    const source = block.columns[column]
+    if (!source) continue
+    const { keys } = block
+    const last = end[index] ?? 0
+    for (let row = from[index] ?? 0; row < last; row += 1) {
+      const value = source[row] ?? 0
+      const next = cellOf[keys[row] ?? 0] ?? 0
+      if (next === cell) {
+        const both = sum + value
+        lost += lostIn(sum, value, both)
+        sum = both
+        continue
+      }
+      if (cell >= 0) sums[cell] = sum + lost
+      cell = next
+      sum = value
+      lost = 0
+    }
+  }
+  if (cell >= 0) sums[cell] = sum + lost
+}
+
+function keepFirst(values: Float64Array, { placed, column, from, end }: Rows): void {
+  let cell = -1
+  for (let index = 0; index < placed.length; index += 1) {
+    const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+    const source = block.columns[column]
+    if (!source) continue
+    const { keys } = block
+    const last = end[index] ?? 0
+    for (let row = from[index] ?? 0; row < last; row += 1) {
+      const next = cellOf[keys[row] ?? 0] ?? 0
+      if (next !== cell) values[next] = source[row] ?? Number.NaN
+      cell = next
+    }
   }
 }
 
-/** Backwards, so that the first one stays; blocks before this one have been first already, which `count` tells. */
-function keepFirst(
-  values: Float64Array,
-  count: Float64Array,
-  { source, keys, cellOf, from, end }: Rows,
-): void {
-  for (let row = end - 1; row >= from; row -= 1) {
-    const cell = cellOf[keys[row] ?? 0] ?? 0
-    if (cell < values.length && !count[cell]) values[cell] = source[row] ?? Number.NaN
+function keepLast(values: Float64Array, { placed, column, from, end }: Rows): void {
+  for (let index = 0; index < placed.length; index += 1) {
+    const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+    const source = block.columns[column]
+    if (!source) continue
+    const { keys } = block
+    const last = end[index] ?? 0
+    for (let row = from[index] ?? 0; row < last; row += 1) {
+      values[cellOf[keys[row] ?? 0] ?? 0] = source[row] ?? Number.NaN
+    }
   }
 }
 
-function keepLast(values: Float64Array, { source, keys, cellOf, from, end }: Rows): void {
-  for (let row = from; row < end; row += 1) {
-    const cell = cellOf[keys[row] ?? 0] ?? 0
-    if (cell >= values.length) return
-    values[cell] = source[row] ?? Number.NaN
-  }
-}
-
-function keepLeast(values: Float64Array, { source, keys, cellOf, from, end }: Rows): void {
-  for (let row = from; row < end; row += 1) {
-    const cell = cellOf[keys[row] ?? 0] ?? 0
-    if (cell >= values.length) return
-    const value = source[row] ?? Number.NaN
-    if (value < (values[cell] ?? Infinity)) values[cell] = value
-  }
-}
-
-function keepMost(values: Float64Array, { source, keys, cellOf, from, end }: Rows): void {
-  for (let row = from; row < end; row += 1) {
-    const cell = cellOf[keys[row] ?? 0] ?? 0
-    if (cell >= values.length) return
-    const value = source[row] ?? Number.NaN
-    if (value > (values[cell] ?? -Infinity)) values[cell] = value
+/** The largest of each cell where `sign` is 1, the smallest where it is -1. */
+function keepExtreme(values: Float64Array, { placed, column, from, end }: Rows, sign: 1 | -1): void {
+  let cell = -1
+  for (let index = 0; index < placed.length; index += 1) {
+    const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+    const source = block.columns[column]
+    if (!source) continue
+    const { keys } = block
+    const last = end[index] ?? 0
+    for (let row = from[index] ?? 0; row < last; row += 1) {
+      const value = source[row] ?? Number.NaN
+      const next = cellOf[keys[row] ?? 0] ?? 0
+      if (next !== cell || sign * value > sign * (values[next] ?? 0)) values[next] = value
+      cell = next
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { RangeAggregate } from './range-aggregate.ts'
-import { rangeExtreme, rangeSum } from './range-aggregate.ts'
+import { rangeSum } from './range-aggregate.ts'
 import { squaresOf } from './spread.ts'
-import type { CellStatistic, MetricType, SeriesCells } from './series-source.ts'
+import type { CellStatistic, SeriesCells } from './series-source.ts'
 
 /** One window of a series: its cells `[first, end)` and its length. */
 export interface CellWindow {
@@ -14,16 +14,12 @@ export interface CellWindow {
 
 /** Answers about any stretch of a series' cells. */
 export interface CellIndex {
-  readonly type: MetricType
   /** The value just before the first cell; null when there was none. */
   readonly before: number | null
   /** The time of `before` in microseconds since 1970. */
   readonly beforeAt: number | null
   readonly count: RangeAggregate
-  readonly sum: RangeAggregate
-  readonly min: RangeAggregate
-  readonly max: RangeAggregate
-  readonly change: RangeAggregate
+  /** The sum of a gauge's rises, from the value before. */
   readonly rise: RangeAggregate
   /** The sum of the squared distances from the mean of all. */
   readonly squares: RangeAggregate
@@ -52,27 +48,11 @@ export function indexCells(series: SeriesCells, longest: number): CellIndex {
     if (!values) throw new Error(`The statistic ${statistic} was not read`)
     return values
   }
-  /** The values of cells without samples are unspecified, so they are made neutral. */
-  const present = (statistic: CellStatistic, neutral: number): Float64Array => {
-    const values = read(statistic)
-    const all = new Float64Array(values.length)
-    for (let cell = 0; cell < all.length; cell += 1)
-      all[cell] = count[cell] ? (values[cell] ?? neutral) : neutral
-    return all
-  }
-  const extreme = (statistic: CellStatistic, combine: (a: number, b: number) => number, neutral: number) =>
-    lazily(() => rangeExtreme(present(statistic, neutral), combine, neutral, longest))
-  const sum = (statistic: CellStatistic) => lazily(() => rangeSum(present(statistic, 0), longest))
   const lastBefore = (cell: number) => previous[cell] ?? -1
   return {
-    type: series.type,
     before: series.before,
     beforeAt: series.beforeAt,
     count: lazily(() => rangeSum(count, longest)),
-    sum: sum('sum'),
-    min: extreme('min', Math.min, Infinity),
-    max: extreme('max', Math.max, -Infinity),
-    change: sum('change'),
     rise: lazily(() => rangeSum(wholeRises(series, read, lastBefore), longest)),
     squares: lazily(() => squaresOf(count, read('sum'), read('squares'))),
     sorted: (first, end) =>
@@ -95,8 +75,6 @@ function wholeRises(
   lastBefore: (cell: number) => number,
 ): Float64Array {
   const inside = read('rise')
-  // A counter's rises are its positive deltas, the first one of a cell included.
-  if (series.type === 'counter') return inside.map((rise, cell) => (series.count[cell] ? rise : 0))
   const [first, last] = [read('first'), read('last')]
   return inside.map((rise, cell) => {
     if (!series.count[cell]) return 0

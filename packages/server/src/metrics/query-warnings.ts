@@ -90,11 +90,11 @@ export function createGaps(): Gaps {
     note(values) {
       if (series >= SERIES_MOST) return
       series += 1
-      const last = values.findLastIndex((value) => !Number.isNaN(value))
-      for (let i = values.findIndex((value) => !Number.isNaN(value)); i >= 0 && i <= last; i += 1) {
-        points += 1
-        if (Number.isNaN(values[i] ?? Number.NaN)) missing += 1
-      }
+      let [first, last] = [0, values.length - 1]
+      while (first <= last && Number.isNaN(values[first])) first += 1
+      while (last > first && Number.isNaN(values[last])) last -= 1
+      for (let i = first; i <= last; i += 1) if (Number.isNaN(values[i])) missing += 1
+      points += last - first + 1
     },
     share: () => (points === 0 ? 0 : missing / points),
   }

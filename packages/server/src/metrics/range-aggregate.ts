@@ -2,41 +2,9 @@
 export type RangeAggregate = (first: number, end: number) => number
 
 /**
- * Minima or maxima of stretches of at most `longest` values in constant time, as van Herk, Gil and Werman do: the array is cut into blocks of
- * that length, so that a stretch is the end of one block and the beginning of the next. A stretch that lies within a block is walked.
- */
-export function rangeExtreme(
-  values: Float64Array,
-  combine: (a: number, b: number) => number,
-  neutral: number,
-  longest: number,
-): RangeAggregate {
-  const block = Math.max(longest, 1)
-  const fromStart = new Float64Array(values.length)
-  const toEnd = new Float64Array(values.length)
-  for (let i = 0, running = neutral; i < values.length; i += 1) {
-    running = combine(i % block === 0 ? neutral : running, values[i] ?? neutral)
-    fromStart[i] = running
-  }
-  for (let i = values.length - 1, running = neutral; i >= 0; i -= 1) {
-    running = combine((i + 1) % block === 0 ? neutral : running, values[i] ?? neutral)
-    toEnd[i] = running
-  }
-  return (first, end) => {
-    if (first >= end) return neutral
-    if (first % block === 0 && end - first <= block) return fromStart[end - 1] ?? neutral
-    if (Math.floor(first / block) + 1 === Math.floor((end - 1) / block)) {
-      return combine(toEnd[first] ?? neutral, fromStart[end - 1] ?? neutral)
-    }
-    let walked = neutral
-    for (let i = first; i < end; i += 1) walked = combine(walked, values[i] ?? neutral)
-    return walked
-  }
-}
-
-/**
- * Sums of stretches in the same way, each compensated (Neumaier): differences of running sums would lose digits where large and small values
- * meet.
+ * Sums of stretches of at most `longest` values in constant time, as van Herk, Gil and Werman do for extremes: the array is cut into blocks of that
+ * length, so that a stretch is the end of one block and the beginning of the next. A stretch that lies within a block is walked. Each is compensated
+ * (Neumaier): differences of running sums would lose digits where large and small values meet.
  */
 export function rangeSum(values: Float64Array, longest: number): RangeAggregate {
   const block = Math.max(longest, 1)

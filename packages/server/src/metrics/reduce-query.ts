@@ -1,9 +1,9 @@
 import type { Clock } from '../platform/clock.ts'
-import { reduceWindows } from './apply-functions.ts'
 import type { EvaluationScope } from './evaluate-query.ts'
 import type { GridSeries } from './grid-series.ts'
 import { createPace } from './pace.ts'
 import type { QueryPlan } from './plan-query.ts'
+import { createWindowReduction } from './reduce-windows.ts'
 import type { MetricType, ReadingReport, SeriesSource } from './series-source.ts'
 
 /** A series with a value for each window; it may have no point at all. */
@@ -31,11 +31,11 @@ export async function reduceQuery(
   )
   const readAt = clock.monotonic()
   const pace = createPace(clock, signal)
+  const reduce = createWindowReduction(plan.ranges, plan.reducer, plan.first?.quantile ?? null)
   const series: ReducedSeries[] = []
   for (const cells of found) {
     const { labels, type } = cells
-    const values = reduceWindows(cells, plan.ranges, plan.reducer, plan.first?.quantile ?? null)
-    series.push({ labels, type, values })
+    series.push({ labels, type, values: reduce(cells) })
     await pace.turn()
   }
   return { series, report, readAt }

@@ -76,9 +76,14 @@ function createTimeZone(name: string, offsetAt: ReadOffset): TimeZone {
     return spans
   }
 
+  /** Neighbouring instants are asked for one after the other. */
+  let latest: OffsetSpan | undefined
+
   const spanAt = (epochSeconds: number): OffsetSpan => {
+    if (latest && epochSeconds >= latest.startSeconds && epochSeconds < latest.endSeconds) return latest
     const span = spansOfYear(yearOf(epochSeconds)).find((span) => epochSeconds < span.endSeconds)
     if (!span) throw new RangeError(`No offset of ${name} at ${epochSeconds}`)
+    latest = span
     return span
   }
 

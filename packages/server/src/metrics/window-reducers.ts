@@ -4,7 +4,8 @@ import type { CellNeeds, CellStatistic, MetricType } from './series-source.ts'
 /** What becomes of the samples in a window, and what must be read for it. NaN is no point. */
 export interface WindowReducer {
   readonly needs: Readonly<Record<MetricType, CellNeeds>>
-  reduce(cells: CellIndex, window: CellWindow): number
+  /** Absent where cells are added up or compared in plain loops, of a counter or of either type. */
+  reduce?(cells: CellIndex, window: CellWindow): number
 }
 
 const reads = (statistics: readonly CellStatistic[], needsHistory: boolean): CellNeeds => ({
@@ -19,8 +20,10 @@ const ofValues = (...statistics: CellStatistic[]) => ({
   gauge: reads(statistics, false),
 })
 
+type Reduce = NonNullable<WindowReducer['reduce']>
+
 /** Windows without samples have no point, except in `count` (FN-3). */
-function whereSampled(reduce: WindowReducer['reduce']): WindowReducer['reduce'] {
+function whereSampled(reduce: Reduce): Reduce {
   return (cells, window) => (cells.firstFrom(window.first) < window.end ? reduce(cells, window) : Number.NaN)
 }
 
@@ -50,22 +53,10 @@ function lastChangePerSecond(cells: CellIndex, cell: number): number {
 
 /** The reductions of windows of samples, in the sense of MQ-3: a counter's values are its totals. */
 export const WINDOW_REDUCERS = {
-  avg: {
-    needs: ofValues('sum'),
-    reduce: whereSampled((cells, { first, end }) => cells.sum(first, end) / cells.count(first, end)),
-  },
-  sum: {
-    needs: ofValues('sum'),
-    reduce: whereSampled((cells, { first, end }) => cells.sum(first, end)),
-  },
-  min: {
-    needs: ofValues('min'),
-    reduce: whereSampled((cells, { first, end }) => cells.min(first, end)),
-  },
-  max: {
-    needs: ofValues('max'),
-    reduce: whereSampled((cells, { first, end }) => cells.max(first, end)),
-  },
+  avg: { needs: ofValues('sum') },
+  sum: { needs: ofValues('sum') },
+  min: { needs: ofValues('min') },
+  max: { needs: ofValues('max') },
   count: {
     needs: { counter: reads([], true), gauge: reads([], true) },
     reduce: (cells, { first, end }) => {
@@ -84,15 +75,10 @@ export const WINDOW_REDUCERS = {
   /** The value at t, carried forward without limit (MQ-2). */
   carried: {
     needs: { counter: reads(['last'], true), gauge: reads(['last'], true) },
-    reduce: (cells, { end }) => {
-      const cell = cells.lastBefore(end)
-      return cell >= 0 ? cells.value('last', cell) : (cells.before ?? Number.NaN)
-    },
   },
   delta: {
     needs: { counter: reads(['change'], false), gauge: reads(['first', 'last'], true) },
     reduce: whereSampled((cells, { first, end }) => {
-      if (cells.type === 'counter') return cells.change(first, end)
       const previous = cells.lastBefore(first)
       const base = previous >= 0 ? cells.value('last', previous) : cells.before
       const from = base ?? cells.value('first', cells.firstFrom(first))

@@ -17,17 +17,19 @@ export interface Windows {
 
 /** The windows of all grid points. Their edges need not ascend where clocks go back. */
 export function windowsOf(shape: WindowShape, grid: Grid): Windows {
-  const fromMicros = new Float64Array(grid.points.length)
-  const toMicros = new Float64Array(grid.points.length)
-  for (const [i, point] of grid.points.entries()) {
+  const { points, zone } = grid
+  const fromMicros = new Float64Array(points.length)
+  const toMicros = new Float64Array(points.length)
+  for (let i = 0; i < points.length; i += 1) {
+    const point = points[i] ?? 0
     const at = point * 1_000_000
     // A window that includes its right edge ends one microsecond, the resolution of sample times, after it.
     fromMicros[i] = shape.kind === 'leading' ? at : -Infinity
     toMicros[i] = at + 1
     if (shape.kind === 'trailing') {
-      fromMicros[i] = addPeriod(grid.zone, point * 1000, shape.period, -1) * 1000 + 1
+      fromMicros[i] = addPeriod(zone, point * 1000, shape.period, -1) * 1000 + 1
     } else if (shape.kind === 'leading') {
-      toMicros[i] = addPeriod(grid.zone, point * 1000, shape.period, 1) * 1000
+      toMicros[i] = addPeriod(zone, point * 1000, shape.period, 1) * 1000
     }
   }
   return { fromMicros, toMicros }
@@ -35,8 +37,18 @@ export function windowsOf(shape: WindowShape, grid: Grid): Windows {
 
 /** All edges of the windows, ascending, each once. */
 export function edgesOf({ fromMicros, toMicros }: Windows): Float64Array {
-  const all = Float64Array.from([...fromMicros, ...toMicros].filter(Number.isFinite)).toSorted()
-  return all.filter((edge, i) => i === 0 || edge !== all[i - 1])
+  const all = new Float64Array(fromMicros.length + toMicros.length)
+  all.set(fromMicros)
+  all.set(toMicros, fromMicros.length)
+  all.sort()
+  let length = 0
+  for (let i = 0; i < all.length; i += 1) {
+    const edge = all[i] ?? Infinity
+    if (!Number.isFinite(edge) || (length > 0 && edge === all[length - 1])) continue
+    all[length] = edge
+    length += 1
+  }
+  return all.slice(0, length)
 }
 
 /** For each window the cells `[first, end)` whose left edges lie in it; with the windows' own edges these are its whole content. */
@@ -50,14 +62,20 @@ export interface CellRanges {
 
 /** The cells of each window. */
 export function cellRanges({ fromMicros, toMicros }: Windows, edges: Float64Array): CellRanges {
-  const first = Int32Array.from(fromMicros, (from) => lowerBound(edges, from))
-  const end = Int32Array.from(toMicros, (to) => lowerBound(edges, to))
-  return {
-    first,
-    end,
-    seconds: toMicros.map((to, i) => (to - (fromMicros[i] ?? to)) / 1e6),
-    longest: end.reduce((longest, last, i) => Math.max(longest, last - (first[i] ?? 0)), 0),
+  const first = new Int32Array(fromMicros.length)
+  const end = new Int32Array(fromMicros.length)
+  const seconds = new Float64Array(fromMicros.length)
+  let longest = 0
+  for (let i = 0; i < first.length; i += 1) {
+    const from = fromMicros[i] ?? 0
+    const to = toMicros[i] ?? 0
+    const [begin, stop] = [lowerBound(edges, from), lowerBound(edges, to)]
+    first[i] = begin
+    end[i] = stop
+    seconds[i] = (to - from) / 1e6
+    longest = Math.max(longest, stop - begin)
   }
+  return { first, end, seconds, longest }
 }
 
 /** The index of the first element that is not below `value`. */
