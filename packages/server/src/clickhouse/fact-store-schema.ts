@@ -1,6 +1,7 @@
 import { ATTRIBUTE_KINDS, type AttributeKind, type MetricType, type ProjectVersion } from '../ingest/batch.ts'
 import { ATTRIBUTE_TABLES, type AttributeTables, type KnownTables } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
+import { endSignLosses } from './lose-sign.ts'
 import {
   ATTRIBUTE_COLUMN_TYPES,
   commentOf,
@@ -40,6 +41,7 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
   }
   for (const table of factTables(databases.facts)) await engine.command(table)
   if (await makesHoursOnMerge(engine)) await engine.command(hoursOnMerge(databases.facts))
+  await endSignLosses(engine, databases.facts)
   const schema: VersionSchema = {
     databases,
     metrics: await readMetrics(engine, databases),

@@ -3,6 +3,9 @@ import type { FactEngine } from './fact-engine.ts'
 import { ATTRIBUTE_COLUMN_TYPES, quoteIdentifier, quoteString } from './layout.ts'
 
 const REWRITE_TIMEOUT_MS = 600_000
+/** Clean names of attributes have no `$` and no back-tick (IN-5). */
+const CONSTRAINT_PREFIX = '$unsigned_'
+const CONSTRAINT = /CONSTRAINT `\$unsigned_([^`]+)`/g
 
 interface Column {
   readonly table: string
@@ -17,7 +20,7 @@ interface Column {
 export async function loseSign(engine: FactEngine, facts: string, column: Column): Promise<boolean> {
   const table = `${quoteIdentifier(facts)}.${quoteIdentifier(column.table)}`
   const attribute = quoteIdentifier(column.attribute)
-  const constraint = quoteIdentifier(`$unsigned_${column.attribute}`)
+  const constraint = quoteIdentifier(`${CONSTRAINT_PREFIX}${column.attribute}`)
   await engine.command(
     `alter table ${table} add constraint if not exists ${constraint} check ${attribute} is null or ${attribute} >= 0`,
   )
@@ -40,4 +43,21 @@ export async function holdsNegative(engine: FactEngine, facts: string, column: C
     `select 1 from ${table} where ${quoteIdentifier(column.attribute)} < 0 limit 1`,
   )
   return negative.length > 0
+}
+
+/**
+ * Ends what an interruption left of `loseSign`: a constraint that would refuse negative integers for ever. Every step is taken again, not
+ * just the constraint away, since another instance may be at it at this moment; where negative integers are there, the column keeps its sign.
+ */
+export async function endSignLosses(engine: FactEngine, facts: string): Promise<void> {
+  const tables = await engine.rows<{ name: string; definition: string }>(
+    `select name, create_table_query as definition from system.tables
+     where database = {facts:String} and position(create_table_query, {prefix:String}) > 0`,
+    { parameters: { facts, prefix: CONSTRAINT_PREFIX } },
+  )
+  for (const { name: table, definition } of tables) {
+    for (const [, attribute = ''] of definition.matchAll(CONSTRAINT)) {
+      await loseSign(engine, facts, { table, attribute })
+    }
+  }
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
+import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
+import { ServiceError } from '../../src/platform/errors.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import type { TestEngine } from '../support/fact-engine.ts'
@@ -15,6 +17,26 @@ const event = (value: unknown, name = 'Approval') => ({
   timestampMicros: 1_700_000_000_000_000,
 })
 const int = (digits: string) => ({ $int: digits })
+
+const DIED = 'the instance died here'
+
+/** An engine that is not reached any more by statements of this form. */
+function failingAt(engine: FactEngine, statement: RegExp): FactEngine {
+  const check = (sql: string): void => {
+    if (statement.test(sql)) throw new ServiceError('unavailable', DIED)
+  }
+  return {
+    ...engine,
+    rows: async (sql, options) => {
+      check(sql)
+      return engine.rows(sql, options)
+    },
+    command: async (sql, options) => {
+      check(sql)
+      await engine.command(sql, options)
+    },
+  }
+}
 
 describe('integers of 256 bits', () => {
   let facts: TestEngine
@@ -90,6 +112,46 @@ describe('integers of 256 bits', () => {
     await stale.accept(project, jsonBatch([event(int(MOST), 'Raced')]))
     expect(await values('Raced')).toEqual(['1', MOST, MOST])
   })
+
+  it.each([
+    { step: 'looked through', fails: /from system\.processes/ },
+    { step: 'rewritten', fails: /modify column/ },
+    { step: 'freed of its guard', fails: /drop constraint/ },
+  ])(
+    'leave nothing behind when the instance dies before the column is $step (IN-2, IN-6)',
+    async ({ step, fails }) => {
+      const [plain, signed] = [`Plain_${step.length}`, `Signed_${step.length}`]
+      const guards = () =>
+        facts.engine.rows(
+          `select name from system.tables where database = 'millrace_p${project.id}_v1_facts' and create_table_query like '%$unsigned%'`,
+        )
+      const before = startInstance({ engine: facts.engine, database })
+      await before.accept(project, jsonBatch([event(int('5'), plain), event(int('-5'), signed)]))
+      const dying = [plain, signed].map((name) => ({
+        name,
+        instance: startInstance({ engine: failingAt(facts.engine, fails), database }),
+      }))
+      // They know the tables before anything is amiss.
+      for (const { name, instance } of dying)
+        await instance.accept(project, jsonBatch([event(int('7'), name)]))
+      for (const { name, instance } of dying) {
+        await expect(instance.accept(project, jsonBatch([event(int(MOST), name)]))).rejects.toThrow()
+      }
+      expect(await guards()).not.toEqual([])
+      // One that was there all the time, and one that is started now.
+      const negative = jsonBatch([event(int('-6'), signed)], step)
+      await before.accept(project, negative).catch(() => undefined)
+      await before.accept(project, negative)
+      const after = startInstance({ engine: facts.engine, database })
+      await after.accept(project, jsonBatch([event(int('8'), plain)]))
+      expect(await guards()).toEqual([])
+      expect(await values(plain)).toEqual(['5', '7', '8'])
+      expect(await values(signed)).toEqual(['-6', '-5', '7'])
+      await expect(store(event(int(MOST), signed))).rejects.toThrow('holds negative integers')
+      await store(event(int(MOST), plain))
+      expect(await values(plain)).toEqual(['5', '7', '8', MOST])
+    },
+  )
 
   it('beyond 256 bits are refused with the range', async () => {
     await expect(store(event(int(String(2n ** 256n))))).rejects.toThrow('is beyond 256 bits')
