@@ -1,13 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FactRollback } from '../ingest/fact-store.ts'
-import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { batchColumn } from './fact-store-schema.ts'
-import { makeHours, quoteIdentifier, quoteString } from './layout.ts'
+import { quoteIdentifier, quoteString } from './layout.ts'
 
 const ERASE_TIMEOUT_MS = 600_000
-const INSERT_CHECKS = 600
-const BETWEEN_CHECKS_MS = 100
 
 /** In more partitions than these, one delete over all parts costs less than one a partition. */
 const MAX_SINGLE_PARTITIONS = 3
@@ -57,7 +53,6 @@ async function eraseWhere(
       timeoutMs: ERASE_TIMEOUT_MS,
     })
   }
-  if (table === 'points') for (const { id } of found) await engine.command(makeHours(database, id))
 }
 
 /** The earliest of times; empty where the sort key of samples, which holds 32-bit days, is wrong for some of them. */
@@ -74,28 +69,4 @@ export function rollbackCondition(
     ? ['`$chain`', '`$block_number`']
     : ['chain', 'block_number']
   return `${ofChain} = ${quoteString(chain)} and ${block} > ${aboveBlock} and ${batchColumn(table)} < ${beforeSequence}`
-}
-
-/**
- * Waits for the inserts into a database that run now. One whose sender gave up, or died, may still be running in the
- * engine: what it inserts after the erasure would stay. Throws `unavailable` when they do not end.
- */
-export async function awaitRunningInserts(engine: FactEngine, database: string): Promise<void> {
-  let ids = await runningInserts(engine, database)
-  for (let checks = 0; ids.length > 0; checks++) {
-    if (checks === INSERT_CHECKS) {
-      throw new ServiceError('unavailable', 'an insert does not end', { retryAfterSeconds: 5 })
-    }
-    await sleep(BETWEEN_CHECKS_MS)
-    const running = new Set(await runningInserts(engine, database))
-    ids = ids.filter((id) => running.has(id))
-  }
-}
-
-async function runningInserts(engine: FactEngine, database: string): Promise<readonly string[]> {
-  const rows = await engine.rows<{ query_id: string }>(
-    `select query_id from system.processes where query_kind = 'Insert' and position(query, {database:String}) > 0`,
-    { parameters: { database } },
-  )
-  return rows.map(({ query_id: id }) => id)
 }

@@ -4,13 +4,14 @@ import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limit
 import { refuseIfAny } from '../ingest/refused-records.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { awaitRunningInserts, eraseFrom, rollbackCondition } from './fact-store-erase.ts'
+import { eraseFrom, rollbackCondition } from './fact-store-erase.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import { checkAttributes, growAttributes } from './fact-store-attributes.ts'
 import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { checkSeries, storeSeries } from './fact-store-series.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
+import { awaitRunningInserts } from './running-inserts.ts'
 import { writeBatches } from './fact-store-write.ts'
 
 const DROP_TIMEOUT_MS = 600_000

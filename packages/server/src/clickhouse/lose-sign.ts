@@ -1,6 +1,6 @@
-import { awaitRunningInserts } from './fact-store-erase.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { ATTRIBUTE_COLUMN_TYPES, quoteIdentifier, quoteString } from './layout.ts'
+import { awaitRunningInserts } from './running-inserts.ts'
 
 const REWRITE_TIMEOUT_MS = 600_000
 /** Clean names of attributes have no `$` and no back-tick (IN-5). */

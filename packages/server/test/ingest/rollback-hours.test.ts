@@ -11,6 +11,9 @@ const HOUR_MICROS = 3_600_000_000
 /** The expression of the hour that the projection groups by. */
 const HOUR = /intDiv\(.*?\) as hour/.exec(HOURLY_PROJECTION)?.[0] ?? ''
 
+/** Months count from 0. */
+const partitionOf = (month: number) => `2026${String(month + 1).padStart(2, '0')}`
+
 describe('what is derived from samples, after a rollback', () => {
   let facts: TestEngine
   let ingest: Ingest
@@ -24,16 +27,16 @@ describe('what is derived from samples, after a rollback', () => {
   afterAll(() => stop())
 
   /** Samples of ten series, one a block, which is a quarter of an hour. */
-  const store = (first: number, end: number, month = 5) =>
+  const store = (first: number, end: number, month: number) =>
     ingest.accept(
       project,
       jsonBatch(
         Array.from({ length: (end - first) * 10 }, (_, i) => ({
           type: 'gauge',
-          name: 'g',
+          name: `g${month}`,
           value: i,
           labels: { series: String(i % 10) },
-          chain: '1',
+          chain: String(month),
           blockNumber: first + Math.floor(i / 10),
           timestampMicros: Date.UTC(2026, month, 1) * 1000 + ((first + Math.floor(i / 10)) * HOUR_MICROS) / 4,
         })),
@@ -42,55 +45,62 @@ describe('what is derived from samples, after a rollback', () => {
 
   const factsDatabase = () => versionDatabases(project.id, 1).facts
 
-  /** The sums of all hours, from what the engine keeps of them if it may. */
-  const hours = (usesProjection: boolean) =>
-    facts.engine.rows<{ hour: string }>(
+  /** The sums of all hours of a month, whose metric has a name of its own, from what the engine keeps of them if it may. */
+  const hours = (month: number, usesProjection: boolean) =>
+    facts.engine.rows<{ n: string }>(
       `select metric, ${HOUR}, series_id, countIf(isFinite(value)) as n, sumKahanIf(value, isFinite(value)) as s
-       from points group by metric, hour, series_id order by all`,
+       from points where metric = 'g${month}' group by metric, hour, series_id order by all`,
       { database: factsDatabase(), settings: { optimize_use_projections: usesProjection ? 1 : 0 } },
+    )
+
+  const parts = (month: number) =>
+    facts.engine.rows(
+      `select has(projections, 'hourly') as hasHours from system.parts
+       where database = {facts:String} and table = 'points' and active and rows > 0 and partition_id = {id:String}`,
+      { parameters: { facts: factsDatabase(), id: partitionOf(month) } },
     )
 
   const merge = () => facts.engine.command(`optimize table ${factsDatabase()}.points final`)
 
-  it('hours are those of the samples at every step: stored, merged, rolled back, merged again (IN-3)', async () => {
-    const check = async (blocks: number) => {
-      const kept = await hours(true)
-      expect(kept).toEqual(await hours(false))
-      expect(kept.reduce((sum, row) => sum + Number((row as unknown as { n: string }).n), 0)).toBe(
-        blocks * 10,
+  it.each([
+    { form: 'in one file', month: 5, minBytes: 10_000_000 },
+    { form: 'in a file a column', month: 6, minBytes: 0 },
+  ])(
+    'hours are those of the samples at every step: stored, merged, rolled back, merged again; parts $form (IN-3)',
+    async ({ month, minBytes }) => {
+      const chain = String(month)
+      const check = async (blocks: number) => {
+        const kept = await hours(month, true)
+        expect(kept).toEqual(await hours(month, false))
+        expect(kept.reduce((sum, { n }) => sum + Number(n), 0)).toBe(blocks * 10)
+      }
+      const rollBack = (blockNumber: number) =>
+        ingest.rollBack(project, { chain, blockNumber, version: null })
+      await store(0, 300, month)
+      await facts.engine.command(
+        `alter table ${factsDatabase()}.points modify setting min_bytes_for_wide_part = ${minBytes}`,
       )
-    }
-    await store(0, 300)
-    await check(300)
-    await merge()
-    await check(300)
-    await ingest.rollBack(project, { chain: '1', blockNumber: 199, version: null })
-    await check(200)
-    await store(200, 250)
-    await check(250)
-    await merge()
-    await check(250)
-    await ingest.rollBack(project, { chain: '1', blockNumber: 239, version: null })
-    await ingest.rollBack(project, { chain: '1', blockNumber: 229, version: null })
-    await check(230)
-  })
-
-  it('hours are made anew after the rollback has answered, so that queries find them again', async () => {
-    // The engine makes no hours of small parts in one file: they are read as samples until they are merged.
-    await facts.engine.command(
-      `alter table ${factsDatabase()}.points modify setting min_bytes_for_wide_part = 0`,
-    )
-    await store(250, 251)
-    await merge()
-    await ingest.rollBack(project, { chain: '1', blockNumber: 219, version: null })
-    const parts = () =>
-      facts.engine.rows(
-        `select has(projections, 'hourly') as has_hours from system.parts
-         where database = {facts:String} and table = 'points' and active and rows > 0`,
-        { parameters: { facts: factsDatabase() } },
-      )
-    await expect.poll(parts, { timeout: 20_000 }).toEqual([{ has_hours: 1 }])
-  })
+      await check(300)
+      await merge()
+      await check(300)
+      await rollBack(199)
+      await check(200)
+      expect(await parts(month)).toEqual([{ hasHours: 0 }])
+      await store(200, 250, month)
+      await check(250)
+      await merge()
+      await check(250)
+      expect(await parts(month)).toEqual([{ hasHours: 1 }])
+      await rollBack(239)
+      await rollBack(229)
+      await check(230)
+      // Nothing is under way any more that could make hours of what is gone.
+      await facts.engine.command(`alter table ${factsDatabase()}.points delete where 0`, {
+        settings: { mutations_sync: 2 },
+      })
+      await check(230)
+    },
+  )
 
   it('removes samples of times before 1970 and after 2105 too (IN-3)', async () => {
     const at = (year: number) => ({

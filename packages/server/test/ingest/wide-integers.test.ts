@@ -127,17 +127,15 @@ describe('integers of 256 bits', () => {
         )
       const before = startInstance({ engine: facts.engine, database })
       await before.accept(project, jsonBatch([event(int('5'), plain), event(int('-5'), signed)]))
-      const dying = [plain, signed].map((name) => ({
-        name,
-        instance: startInstance({ engine: failingAt(facts.engine, fails), database }),
-      }))
-      // They know the tables before anything is amiss.
-      for (const { name, instance } of dying)
-        await instance.accept(project, jsonBatch([event(int('7'), name)]))
-      for (const { name, instance } of dying) {
-        await expect(instance.accept(project, jsonBatch([event(int(MOST), name)]))).rejects.toThrow()
-      }
-      expect(await guards()).not.toEqual([])
+      const dying = startInstance({ engine: failingAt(facts.engine, fails), database })
+      // It knows the tables before anything is amiss.
+      await dying.accept(project, jsonBatch([event(int('7'), plain)]))
+      await expect(dying.accept(project, jsonBatch([event(int(MOST), plain)]))).rejects.toThrow(DIED)
+      // Another one, whose column got a negative integer just before the constraint.
+      await facts.engine.command(
+        `alter table millrace_p${project.id}_v1_facts.event_${signed} add constraint \`$unsigned_value\` check value is null or value >= 0`,
+      )
+      expect(await guards()).toHaveLength(2)
       // One that was there all the time, and one that is started now.
       const negative = jsonBatch([event(int('-6'), signed)], step)
       await before.accept(project, negative).catch(() => undefined)
@@ -146,7 +144,7 @@ describe('integers of 256 bits', () => {
       await after.accept(project, jsonBatch([event(int('8'), plain)]))
       expect(await guards()).toEqual([])
       expect(await values(plain)).toEqual(['5', '7', '8'])
-      expect(await values(signed)).toEqual(['-6', '-5', '7'])
+      expect(await values(signed)).toEqual(['-6', '-5'])
       await expect(store(event(int(MOST), signed))).rejects.toThrow('holds negative integers')
       await store(event(int(MOST), plain))
       expect(await values(plain)).toEqual(['5', '7', '8', MOST])
