@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
 import type { Basis } from './data-versions.ts'
+import { createGatheredWrites } from './gathered-writes.ts'
 import { createMemoryLevel, type CacheEntry } from './memory-level.ts'
 import { decodeResult, encodeResult } from './result-codec.ts'
 import type { ResultStore } from './result-store.ts'
@@ -41,12 +42,23 @@ interface KeptResultsOptions {
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
   readonly limits: CacheLimits
+  readonly sleep: (ms: number) => Promise<unknown>
+  /** How long answers wait for others to be written with; 0 where another instance waits for them. */
+  readonly gatherMs: number
 }
 
 const EVICT_EVERY_MS = 60_000
 const TOUCH_EVERY_MS = 3_600_000
 
-export function createKeptResults({ store, clock, log, limits }: KeptResultsOptions): KeptResults {
+export function createKeptResults({
+  store,
+  clock,
+  log,
+  limits,
+  sleep,
+  gatherMs,
+}: KeptResultsOptions): KeptResults {
+  const writeGathered = createGatheredWrites(store, sleep, gatherMs)
   const memory = createMemoryLevel(limits.memoryBytesMax)
   const reads = new Map<string, Promise<CacheEntry | undefined>>()
   const writes = new Map<string, Promise<void>>()
@@ -96,7 +108,7 @@ export function createKeptResults({ store, clock, log, limits }: KeptResultsOpti
     const { projectId, computedAt, computeCostMs, usedAt, basis } = entry
     const body = await encodeResult(json)
     const row = { projectId, computedAt, computeCostMs, usedAt, basis: JSON.stringify(basis), body }
-    await store.write(hashKey(key), row)
+    await writeGathered({ keyHash: hashKey(key), ...row })
     if (clock.monotonic() - evictedAt < EVICT_EVERY_MS) return
     evictedAt = clock.monotonic()
     await store.evict({ computedBefore: clock.now() - limits.ageMaxMs, bytesMax: limits.storeBytesMax })

@@ -36,6 +36,8 @@ const WAIT_MAX_MS = 10_000
 const LOOK_EVERY_MS = 50
 /** How long another instance that has a key is taken to be at it. */
 const ELSEWHERE_MS = 500
+/** How long answers wait to be stored together, where nobody else waits for them. */
+const GATHER_MS = 200
 
 /** A cache with work that goes on after the answer. */
 export interface RunningResultCache extends ResultCache {
@@ -55,7 +57,14 @@ type Flight = Promise<CacheEntry | null>
 export function createResultCache(options: ResultCacheOptions): RunningResultCache {
   const { store, versions, views, clock, log, sleep, claims = SOLE_CLAIMS } = options
   const isSole = claims === SOLE_CLAIMS
-  const kept = createKeptResults({ store, clock, log, limits: { ...DEFAULT_LIMITS, ...options.limits } })
+  const kept = createKeptResults({
+    store,
+    clock,
+    log,
+    sleep,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    gatherMs: isSole ? GATHER_MS : 0,
+  })
   const pauses = createPauses(clock)
   const counter = createCacheCounter()
   /** The newest work on each key. */

@@ -12,12 +12,17 @@ export interface StoredResult {
   readonly basis: string
 }
 
+/** An answer and the hash of its key. */
+export interface KeyedResult extends StoredResult {
+  readonly keyHash: Uint8Array
+}
+
 /** Where answers survive a restart and are shared by instances. Keys are SHA-256 hashes. */
 export interface ResultStore {
   /** What is stored, if it was computed after `newerThan`. */
   read(keyHash: Uint8Array, newerThan: number): Promise<StoredResult | null>
-  /** Does not replace an answer that was computed later. */
-  write(keyHash: Uint8Array, result: StoredResult): Promise<void>
+  /** Stores answers of different keys, all or none; does not replace one that was computed later. */
+  write(results: readonly KeyedResult[]): Promise<void>
   /** Gives an answer that still holds a new age. */
   renew(keyHash: Uint8Array, computedAt: { readonly from: number; readonly to: number }): Promise<void>
   touch(keyHash: Uint8Array, usedAt: number): Promise<void>

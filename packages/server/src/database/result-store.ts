@@ -30,8 +30,9 @@ export function createResultStore(db: ControlDatabase): ResultStore {
       }
     },
 
-    write: async (keyHash, result) => {
-      const row = {
+    write: async (results) => {
+      const rows = results.map((result) => ({
+        key_hash: result.keyHash,
         project_id: result.projectId,
         body: result.body,
         body_bytes: result.body.byteLength,
@@ -39,15 +40,23 @@ export function createResultStore(db: ControlDatabase): ResultStore {
         compute_cost_ms: result.computeCostMs,
         used_at: result.usedAt,
         basis: result.basis,
-      }
+      }))
       await db
         .insertInto('cached_result')
-        .values({ key_hash: keyHash, ...row })
+        .values(rows)
         .onConflict((conflict) =>
           conflict
             .column('key_hash')
-            .doUpdateSet(row)
-            .where('cached_result.computed_at', '<=', result.computedAt),
+            .doUpdateSet(({ ref }) => ({
+              project_id: ref('excluded.project_id'),
+              body: ref('excluded.body'),
+              body_bytes: ref('excluded.body_bytes'),
+              computed_at: ref('excluded.computed_at'),
+              compute_cost_ms: ref('excluded.compute_cost_ms'),
+              used_at: ref('excluded.used_at'),
+              basis: ref('excluded.basis'),
+            }))
+            .whereRef('cached_result.computed_at', '<=', 'excluded.computed_at'),
         )
         .execute()
     },

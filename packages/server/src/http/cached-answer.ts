@@ -1,5 +1,13 @@
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import {
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip,
+  gzipSync,
+  zstdCompress,
+  zstdCompressSync,
+} from 'node:zlib'
 import type { AskAgain, Cached, CachePolicy } from '../cache/cache-policy.ts'
 import { cacheTiming } from './cache-timing.ts'
 import type { ReadyAgain } from './repeats.ts'
@@ -24,6 +32,15 @@ const COMPRESSIONS: Readonly<Record<'br' | 'zstd' | 'gzip', Compress>> = {
   gzip: (bytes) => zip(bytes),
 }
 
+/** For bytes that are sent once: they are waited for, and few enough that another thread would take longer to be asked. */
+const QUICK_COMPRESSIONS: Readonly<Record<'br' | 'zstd' | 'gzip', (bytes: Uint8Array) => Uint8Array>> = {
+  br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  zstd: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  gzip: (bytes) => gzipSync(bytes, { level: 1 }),
+}
+const QUICK_BYTES_MIN = 1024
+const QUICK_BYTES_MAX = 128 * 1024
+
 /**
  * Answers with what came through the cache. A stored answer is rendered and compressed once for each encoding, and sent as these bytes from then
  * on. `ETag` stands for the content, whatever its statistics; a caller who has it already is answered 304. `Cache-Control` and `Age` say
@@ -39,13 +56,13 @@ export async function cachedAnswer<Value>(
   const { headers, setHeader, isInterfacePrefix } = context
   if (etag === null) {
     setHeader('cache-control', 'no-store')
-    return toWire()
+    return quickAnswer(context, await toWire())
   }
   setHeader('cache-control', cacheControl(policy))
   setHeader('etag', etag)
   setHeader('age', ageOf(cached))
   if (isKnown(etag, headers['if-none-match'])) return NOT_MODIFIED
-  if (!stats.isCached) return toWire()
+  if (!stats.isCached) return quickAnswer(context, await toWire())
   const encoding = chooseEncoding(headers['accept-encoding'])
   const compress = encoding === null ? plain : COMPRESSIONS[encoding]
   const bytes = await cached.rendered(variantOf(cached, isInterfacePrefix, encoding), () =>
@@ -54,6 +71,16 @@ export async function cachedAnswer<Value>(
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
   context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
   return bytes
+}
+
+/** An answer that was computed for this request alone. Short ones need no compression; long ones are left to the application. */
+function quickAnswer({ headers, setHeader }: Context, answer: unknown): unknown {
+  const encoding = chooseEncoding(headers['accept-encoding'])
+  if (encoding === null) return answer
+  const bytes = toBytes(answer)
+  if (bytes.byteLength < QUICK_BYTES_MIN || bytes.byteLength > QUICK_BYTES_MAX) return answer
+  for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
+  return QUICK_COMPRESSIONS[encoding](bytes)
 }
 
 /** The same answer for an equal request, as long as its bytes are kept. Holds nothing of the answer itself. */

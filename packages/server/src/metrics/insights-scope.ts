@@ -5,7 +5,7 @@ import { planEventQuery } from './plan-event-query.ts'
 import type { SeriesLimit } from './range-answer.ts'
 import { formulaKey, metricQueryKey, namedKey } from './range-query.ts'
 import { metricSpan, NO_SPAN, scopeOf, type Span } from './range-query-scope.ts'
-import { resolveTimeRange, type Grid, type TimeRange } from './time-range.ts'
+import type { Grid, TimeRange } from './time-range.ts'
 
 /** The meaning of requests that come again. */
 const meanings = new WeakMap<InsightsRequest, string>()
@@ -52,9 +52,8 @@ function eventQueryKey(query: EventQuery): readonly unknown[] {
   ]
 }
 
-/** What the answer to an insights query depends on when it is computed at `nowMs` (CA-6). */
-export function insightsScope(request: InsightsRequest, timeRange: TimeRange, nowMs: number): AnswerScope {
-  const grid = resolveTimeRange(timeRange, nowMs)
+/** What the answer to an insights query on a grid depends on (CA-6). */
+export function insightsScope(request: InsightsRequest, grid: Grid): AnswerScope {
   const queries = request.queries ?? []
   const names = queries.flatMap(({ metricsQuery, eventsQuery }) => {
     const name = metricsQuery ? metricsQuery.query : eventsQuery?.resource?.name

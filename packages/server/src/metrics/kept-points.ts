@@ -29,8 +29,8 @@ export function missingRuns(
   runsMax: number,
 ): MissingRun[] {
   const runs: MissingRun[] = []
-  for (const [index, point] of points.entries()) {
-    if (isKnown(point)) continue
+  for (let index = 0; index < points.length; index += 1) {
+    if (isKnown(points[index] ?? 0)) continue
     const last = runs.at(-1)
     if (last && (last.end === index || runs.length === runsMax))
       runs[runs.length - 1] = { ...last, end: index + 1 }
@@ -81,9 +81,26 @@ export function joinPoints(
   return [...joined.values()]
 }
 
-/** The union of ascending points. */
+/** The union of ascending points, each once. */
 export function unionOf(a: Float64Array, b: Float64Array): Float64Array {
-  return Float64Array.from(new Set([...a, ...b])).toSorted()
+  const union = new Float64Array(a.length + b.length)
+  let [length, i, j] = [0, 0, 0]
+  while (i < a.length || j < b.length) {
+    const [next, other] = [a[i] ?? Infinity, b[j] ?? Infinity]
+    if (next <= other) i += 1
+    if (other <= next) j += 1
+    union[length++] = Math.min(next, other)
+  }
+  return union.slice(0, length)
+}
+
+/** Tells of points, asked in ascending order, whether they are among ascending ones. */
+export function membership(points: Float64Array): (point: number) => boolean {
+  let at = 0
+  return (point) => {
+    while (at < points.length && (points[at] ?? 0) < point) at += 1
+    return points[at] === point
+  }
 }
 
 /** About the bytes that kept points take. */
@@ -103,7 +120,8 @@ interface Copy {
 function copiesOf(source: Float64Array, target: Float64Array): Copy[] {
   const copies: Copy[] = []
   let to = 0
-  for (const [from, point] of source.entries()) {
+  for (let from = 0; from < source.length; from += 1) {
+    const point = source[from] ?? 0
     while (to < target.length && (target[to] ?? 0) < point) to += 1
     if (target[to] !== point) continue
     const last = copies.at(-1)

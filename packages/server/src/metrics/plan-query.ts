@@ -23,8 +23,19 @@ export interface QueryPlan {
   readonly aggregate: Aggregate | null
 }
 
-/** Plans a query on a grid; throws `invalid_argument` for what that query alone has wrong. */
+/** Plans by their grid: what a query covers is asked before it is computed. */
+const plans = new WeakMap<Grid, Map<MetricQuery, QueryPlan>>()
+
+/** Plans a query on a grid, once for both; throws `invalid_argument` for what that query alone has wrong. */
 export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryPlan {
+  const ofGrid = plans.get(grid) ?? new Map<MetricQuery, QueryPlan>()
+  plans.set(grid, ofGrid)
+  const plan = ofGrid.get(query) ?? makePlan(query, field, grid)
+  ofGrid.set(query, plan)
+  return plan
+}
+
+function makePlan(query: MetricQuery, field: string, grid: Grid): QueryPlan {
   const metric = query.query ?? ''
   if (metric === '') throw invalidArgument(`${field}.query: the name of a metric is required`)
   const functions = parseFunctions(query.functions ?? [], `${field}.functions`)

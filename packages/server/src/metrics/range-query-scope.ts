@@ -3,11 +3,10 @@ import type { AnswerScope } from '../cache/cache-policy.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { planQuery } from './plan-query.ts'
 import type { RangeQuery } from './range-query.ts'
-import { resolveTimeRange, type Grid } from './time-range.ts'
+import type { Grid } from './time-range.ts'
 
-/** What the answer to a range query depends on when it is computed at `nowMs` (CA-6): its metrics over all that their windows reach, and its grid. */
-export function rangeQueryScope(query: RangeQuery, nowMs: number): AnswerScope {
-  const grid = resolveTimeRange(query.timeRange, nowMs)
+/** What the answer to a range query on a grid depends on (CA-6): its metrics over all that their windows reach, and the grid. */
+export function rangeQueryScope(query: RangeQuery, grid: Grid): AnswerScope {
   const names = query.queries.flatMap((each) => (each.query ? [each.query] : []))
   const spans = query.queries.map((wire, index) => metricSpan(wire, `queries[${index}]`, grid))
   return scopeOf(names, spans, grid)

@@ -7,6 +7,7 @@ import {
   bytesOf,
   joinPoints,
   keepWhere,
+  membership,
   missingRuns,
   unionOf,
   type ComputedPoints,
@@ -143,8 +144,7 @@ function isTouched(
  * warnings of an answer speak.
  */
 function runsOf(points: Float64Array, held: KeptPoints | null, dataVersion: number): MissingRun[] {
-  const known = new Set(held?.points)
-  const runs = missingRuns(points, (point) => known.has(point), RUNS_MAX)
+  const runs = missingRuns(points, held ? membership(held.points) : () => false, RUNS_MAX)
   if (runs.length > 0 || held?.dataVersion === dataVersion) return runs
   return [{ first: points.length - 1, end: points.length }]
 }

@@ -12,7 +12,7 @@ import { insightsKey, insightsScope } from './insights-scope.ts'
 import { withKeptNames } from './kept-names.ts'
 import { seriesLimit } from './range-answer.ts'
 import type { RangeQueryDependencies } from './run-range-query.ts'
-import { checkTimeRange, parseTimeRange, resolveTimeRange } from './time-range.ts'
+import { checkTimeRange, parseTimeRange, createGrids } from './time-range.ts'
 
 export interface InsightsDependencies extends RangeQueryDependencies {
   readonly events: EventSource
@@ -32,6 +32,7 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
     const wire = withKeptMetrics(given)
     const timeRange = parseTimeRange(wire.timeRange)
     const version = wire.version || (project.activeVersion ?? 0)
+    const gridAt = createGrids(timeRange)
     const limit = seriesLimit(wire.limit, wire.offset)
     const request = {
       key: insightsKey(wire, timeRange, limit, project.id, version),
@@ -39,9 +40,9 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
       version,
       isExplained: wire.explain ?? false,
       check: (nowMs: number) => checkTimeRange(timeRange, nowMs),
-      scope: (nowMs: number) => insightsScope(wire, timeRange, nowMs),
+      scope: (nowMs: number) => insightsScope(wire, gridAt(nowMs)),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer> => {
-        const grid = resolveTimeRange(timeRange, nowMs)
+        const grid = gridAt(nowMs)
         const isExplained = wire.explain ?? false
         const scope = { projectId: project.id, version, grid, signal, isExplained, reading }
         const queries = (wire.queries ?? []).map((query, index) =>

@@ -6,7 +6,7 @@ import { computeAnswer, type ComputedAnswer } from './compute-answer.ts'
 import { evaluateQuery, type EvaluationDependencies, type EvaluationScope } from './evaluate-query.ts'
 import { rangeQueryKey, type RangeQuery } from './range-query.ts'
 import { rangeQueryScope } from './range-query-scope.ts'
-import { checkTimeRange, resolveTimeRange } from './time-range.ts'
+import { checkTimeRange, createGrids } from './time-range.ts'
 
 export interface RangeQueryDependencies extends EvaluationDependencies {
   readonly cache: ResultCache
@@ -24,15 +24,16 @@ export type RunRangeQuery = (
 export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRangeQuery {
   return async (project, query, policy, signal) => {
     const version = query.version || (project.activeVersion ?? 0)
+    const gridAt = createGrids(query.timeRange)
     const request = {
       key: rangeQueryKey(query, project.id, version),
       projectId: project.id,
       version,
       isExplained: query.isExplained,
       check: (nowMs: number) => checkTimeRange(query.timeRange, nowMs),
-      scope: (nowMs: number) => rangeQueryScope(query, nowMs),
+      scope: (nowMs: number) => rangeQueryScope(query, gridAt(nowMs)),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal) => {
-        const grid = resolveTimeRange(query.timeRange, nowMs)
+        const grid = gridAt(nowMs)
         const { isExplained } = query
         const scope = { projectId: project.id, version, grid, signal, isExplained, reading }
         return compute(dependencies, query, scope)

@@ -53,6 +53,15 @@ function resolveBounds(range: TimeRange, zone: TimeZone, nowMs: number) {
   return { startMs, endMs }
 }
 
+/** Makes the grids of a range, once for a moment: what an answer covers is asked before it is computed. */
+export function createGrids(range: TimeRange): (nowMs: number) => Grid {
+  let last: { readonly nowMs: number; readonly grid: Grid } | null = null
+  return (nowMs) => {
+    if (last?.nowMs !== nowMs) last = { nowMs, grid: resolveTimeRange(range, nowMs) }
+    return last.grid
+  }
+}
+
 /** The grid of a range at the moment `nowMs` (TR-4 to TR-6). */
 export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
   const zone = timeZone(range.timezone)

@@ -253,6 +253,44 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     expect((await Promise.all(later)).map(({ value }) => value)).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }])
   })
 
+  it('gives an answer again only as long as nothing but giving it is decided (CA-2)', async () => {
+    const policy = parseCachePolicy({ cacheTtlSecs: 120, cacheRefreshTtlSecs: 60 })
+    const { again } = await cache.through('key', policy, count)
+    expect(await again()).toMatchObject({ value: { n: 1 }, stats: { isCached: true, isRefreshing: false } })
+    clock.advance(MINUTE + 1)
+    expect(await again()).toBeNull()
+    expect(computed).toBe(1)
+    await cache.through('key', policy, count)
+    await cache.settled()
+    expect(await again()).toMatchObject({ value: { n: 2 } })
+    for (const wire of [{ noCache: true }, { forceRefresh: true }]) {
+      const other = await cache.through('key', parseCachePolicy(wire), count)
+      expect(await other.again()).toBeNull()
+    }
+  })
+
+  it('stores answers that come together with one write, unless another instance waits for them', async () => {
+    const written: number[] = []
+    const write = (results: readonly unknown[]) => {
+      written.push(results.length)
+      return Promise.resolve()
+    }
+    const ask = async (instance: TestCache) => {
+      await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          instance.through(`key ${i}`, standard, () => Promise.resolve(i)),
+        ),
+      )
+      await instance.settled()
+    }
+    await ask(newCache({ ...AT_ONCE, store: { ...AT_ONCE.store, write } }))
+    expect(written.reduce((sum, each) => sum + each, 0)).toBe(40)
+    expect(written.length).toBeLessThan(40)
+    written.length = 0
+    await ask(newCache({ ...AT_ONCE, store: { ...AT_ONCE.store, write }, instance: 'one' }))
+    expect(written).toEqual(Array.from({ length: 40 }, () => 1))
+  })
+
   it('answers without its store, and from a store with a damaged answer', async () => {
     const broken = newCache({
       store: { read: fail, write: fail, renew: fail, touch: fail, evict: fail },

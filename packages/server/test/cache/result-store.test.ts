@@ -22,13 +22,15 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
   })
   afterEach(() => database.close())
 
+  const write = (keyHash: Uint8Array, stored: ReturnType<typeof result>) =>
+    store.write([{ keyHash, ...stored }])
   async function held(keys: readonly number[]): Promise<readonly number[]> {
     const found = await Promise.all(keys.map((n) => store.read(key(n), -1)))
     return keys.filter((_, index) => found[index] !== null)
   }
 
   it('returns what was written', async () => {
-    await store.write(key(1), result(100, 5))
+    await write(key(1), result(100, 5))
     const stored = await store.read(key(1), -1)
     expect(stored).toMatchObject({ computedAt: 5, computeCostMs: 7, usedAt: 5 })
     expect([...(stored?.body ?? [])]).toEqual([...new Uint8Array(100).fill(200)])
@@ -36,15 +38,23 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
   })
 
   it('replaces an older answer and keeps a newer one, so that a slow instance undoes nothing', async () => {
-    await store.write(key(1), result(1, 10))
-    await store.write(key(1), result(2, 20))
-    await store.write(key(1), result(3, 15))
+    await write(key(1), result(1, 10))
+    await write(key(1), result(2, 20))
+    await write(key(1), result(3, 15))
     expect(await store.read(key(1), 19)).toMatchObject({ computedAt: 20 })
     expect(await store.read(key(1), 20)).toBeNull()
   })
 
+  it('takes several answers at once, each by its own age', async () => {
+    await write(key(2), result(1, 20))
+    await store.write([1, 2, 3].map((n) => ({ keyHash: key(n), ...result(2, 15) })))
+    expect(await store.read(key(1), -1)).toMatchObject({ computedAt: 15 })
+    expect(await store.read(key(2), -1)).toMatchObject({ computedAt: 20 })
+    expect(await store.read(key(3), -1)).toMatchObject({ computedAt: 15 })
+  })
+
   it('drops by age, then the least recently used until the rest fit', async () => {
-    for (const n of [1, 2, 3, 4]) await store.write(key(n), result(100, n * 10))
+    for (const n of [1, 2, 3, 4]) await write(key(n), result(100, n * 10))
     await store.touch(key(2), 100)
     await store.touch(key(2), 1)
     await store.evict({ computedBefore: 15, bytesMax: 1000 })
@@ -55,7 +65,7 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
     expect(await held([2, 3, 4])).toEqual([])
   })
   it('gives an answer a new age, unless it was replaced meanwhile', async () => {
-    await store.write(key(1), result(1, 10))
+    await write(key(1), result(1, 10))
     await store.renew(key(1), { from: 9, to: 50 })
     expect(await store.read(key(1), -1)).toMatchObject({ computedAt: 10 })
     await store.renew(key(1), { from: 10, to: 50 })
@@ -63,8 +73,8 @@ describe.each(controlDatabases)('result store on $name', ({ open }) => {
   })
 
   it('takes room from the project that holds most, and nothing from one that holds little', async () => {
-    await store.write(key(1), result(100, 1, 1, 7))
-    for (const n of [2, 3, 4, 5, 6]) await store.write(key(n), result(100, n * 10, n, 8))
+    await write(key(1), result(100, 1, 1, 7))
+    for (const n of [2, 3, 4, 5, 6]) await write(key(n), result(100, n * 10, n, 8))
     await store.evict({ computedBefore: 0, bytesMax: 350 })
     expect(await held([1, 2, 3, 4, 5, 6])).toEqual([1, 5, 6])
   })
