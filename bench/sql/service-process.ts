@@ -43,6 +43,7 @@ const parts = compose(
     facts: createFactEngine((waitMs) => embedded.address(waitMs)),
     db: database.db,
     cursorSecret: randomBytes(32),
+    sqlUserSecret: randomBytes(32),
     sessionSecret: randomBytes(32),
     isSoleInstance: true,
     pingDatabase: database.ping,

@@ -131,6 +131,12 @@ export const ComputeStats = Type.Object({
       description: 'The highest block of each chain that the data held when it was computed, decimal.',
     }),
   ),
+  rowsRead: Type.Optional(
+    Type.Integer({
+      description:
+        'SQL with a `runId`: rows of tables read, of a result with a cursor those read before its first page.',
+    }),
+  ),
   refreshFailure: Type.Optional(
     Type.Object(
       { message: Type.String(), attempts: Type.Integer(), retryAt: Type.String() },

@@ -21,6 +21,9 @@ export const SqlQuery = Type.Object({
   ),
 })
 
+/** What a caller names a run. */
+export const SqlRunId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
+
 /** Body of `POST …/analytics/{owner}/{project}/sql/execute` (interface 2.3): a statement, or the cursor of an answer. */
 export const SqlExecuteRequest = Type.Object({
   sqlQuery: Type.Optional(SqlQuery),
@@ -31,6 +34,13 @@ export const SqlExecuteRequest = Type.Object({
     Type.Integer({ minimum: 0, description: 'Processor version; absent or 0 is the active one.' }),
   ),
   cachePolicy: Type.Optional(CachePolicyRequest),
+  runId: Type.Optional(
+    Type.String({
+      pattern: '^([A-Za-z0-9_-]{1,64})?$',
+      description:
+        'A name of your choice: `GET …/sql/runs/{runId}` then tells how far it is, and `computeStats.rowsRead` how many rows it has read.',
+    }),
+  ),
   format: Type.Optional(
     Type.Union(
       [Type.Literal('csv'), Type.Literal('ndjson'), Type.Literal('arrow'), Type.Literal('parquet')],
@@ -116,6 +126,19 @@ export type SqlExecutionAnswer = Type.Static<typeof SqlExecutionAnswer>
 
 /** Answer of `GET …/sql/query_execution_detail/{executionId}`. */
 export const SqlExecutionDetail = Type.Object({ computeStats: ComputeStats })
+
+/** Answer of `GET …/sql/runs/{runId}`. */
+export const SqlRunProgress = Type.Object({
+  isRunning: Type.Boolean({
+    description: 'False where no statement of that name is at work: it waits, has ended, or never was.',
+  }),
+  rowsRead: Type.Optional(Type.Integer()),
+  rowsToRead: Type.Optional(
+    Type.Integer({ description: 'What the engine expects to read, of what it has begun to read.' }),
+  ),
+  elapsedMs: Type.Optional(Type.Integer()),
+})
+export type SqlRunProgress = Type.Static<typeof SqlRunProgress>
 
 /** Body of `POST` and `PUT …/sql/save`. */
 export const SqlSaveRequest = Type.Object({ sqlQuery: SqlQuery })

@@ -11,6 +11,7 @@ import { createEventSource } from './clickhouse/event-source.ts'
 import { createFactStore } from './clickhouse/fact-store.ts'
 import type { FactEngine } from './clickhouse/fact-engine.ts'
 import { createMetricCatalog } from './clickhouse/metric-catalog.ts'
+import { createProjectUsers } from './clickhouse/project-users.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
 import { createSqlEngine } from './clickhouse/sql-engine.ts'
 import { createStorageUsage } from './clickhouse/storage-usage.ts'
@@ -100,6 +101,8 @@ export interface Engines {
   readonly pingDatabase: () => Promise<void>
   /** Signs SQL cursors; the same on all instances (CU-2, CU-3). */
   readonly cursorSecret: Uint8Array
+  /** Makes the passwords of the projects' users on a ClickHouse server; the same on all instances. */
+  readonly sqlUserSecret: Uint8Array
   /** Seals the sessions of the console; the same on all instances. */
   readonly sessionSecret: Uint8Array
   /** True while no other instance can share the engines, because they are embedded. */
@@ -147,6 +150,11 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   const usage = createStorageUsage(facts)
   const channelStore = createChannelStore(db)
   const uploadStore = createUploadStore(db)
+  // The embedded engine knows no users.
+  const projectUsers =
+    config.clickhouseUrl === ''
+      ? undefined
+      : createProjectUsers({ engine: facts, secret: engines.sqlUserSecret, limits: sqlLimits(config), log })
   const projects = createProjects({
     store: createProjectStore(db),
     clock,
@@ -154,6 +162,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       // First what still sends: a channel outlives no project.
       for (const channel of await channelStore.list(id)) await channelStore.remove(channel.id, clock.now())
       await factStore.dropProject(id)
+      await projectUsers?.forget(id)
     },
     eraseVersion: async (projectId, version) => {
       await ingest.dropVersion({ projectId, version })
@@ -270,7 +279,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   const reads = { points, source, cache, clock }
   const runRangeQuery = createRunRangeQuery(reads)
   const analytics = createAnalytics({
-    engine: createSqlEngine(facts),
+    engine: createSqlEngine(facts, projectUsers),
     spool: createSqlSpool(db),
     executionStore: createExecutionStore(db),
     queries: createSavedQueryStore(db),
@@ -299,7 +308,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       metricListRoute(createMetricCatalog(facts)),
       metricFunctionsRoute(),
       sqlExecuteRoute({ analytics, cacheDefaults }),
-      ...sqlExecutionRoutes(analytics.executions),
+      ...sqlExecutionRoutes(analytics),
       ...sqlSavedRoutes(analytics),
       ingestRoute(ingest),
       rollbackRoute(ingest),
@@ -357,7 +366,9 @@ function repeat(work: () => void, everyMs: number): () => void {
 }
 
 /** Some sessions of the embedded engine stay free of SQL: ingest and metrics need them, and so does the check of a statement. */
-function sqlLimits(config: Config): Partial<SqlLimits> {
+function sqlLimits(
+  config: Config,
+): Omit<SqlLimits, 'pageRowsDefault' | 'pageRowsMax' | 'pageBytesMax' | 'idleMs' | 'executionMs'> {
   const runningMax =
     config.clickhouseUrl === '' ? Math.max(1, config.engineSessions - 3) : config.sqlConcurrency * 8
   return {

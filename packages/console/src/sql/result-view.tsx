@@ -3,7 +3,7 @@ import { ToggleButton, ToggleButtonGroup } from 'react-aria-components'
 import { ChartArea, ChartColumn, ChartLine, Table2 } from 'lucide-react'
 import type { Row } from '../api/sql.ts'
 import { CopyButton } from '../parts/code.tsx'
-import { span, wholeNumber } from '../parts/format.ts'
+import { counted, span, wholeNumber } from '../parts/format.ts'
 import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
 import { TimeChart, type ChartKind } from '../parts/time-chart.tsx'
 import { VirtualGrid, type GridColumn } from '../parts/virtual-grid.tsx'
@@ -36,7 +36,7 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
       </Empty>
     )
   }
-  if (run.state === 'running') return <Running since={run.startedAt} />
+  if (run.state === 'running') return <Running run={run} />
   if (run.state === 'cancelled')
     return <p className="card-body soft">Cancelled after {span(run.elapsedMs)}.</p>
   if (run.state === 'failed') {
@@ -53,6 +53,12 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
           {wholeNumber(run.rows.length)} {rowsNote(run)}
         </span>
         <span>{span(run.elapsedMs)}</span>
+        {run.rowsRead !== null && (
+          <span>
+            read {counted(run.rowsRead, 'row')}
+            {run.cursor === '' ? '' : ' before the first page'}
+          </span>
+        )}
         {run.isCached && <span>from the cache</span>}
         <span className="grow" />
         {chart !== null && (
@@ -118,7 +124,7 @@ function rowsNote({ cursor, rows }: Run): string {
     : 'rows are shown; download the whole result'
 }
 
-function Running({ since }: { readonly since: number }) {
+function Running({ run: { startedAt, rowsRead, rowsToRead } }: { readonly run: Run }) {
   const [now, setNow] = useState(performance.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(performance.now()), 100)
@@ -127,7 +133,11 @@ function Running({ since }: { readonly since: number }) {
   return (
     <>
       <Progress label="Running the statement" />
-      <p className="card-body soft">{(Math.max(0, now - since) / 1000).toFixed(1)} s</p>
+      <p className="card-body soft">
+        {(Math.max(0, now - startedAt) / 1000).toFixed(1)} s
+        {rowsRead !== null && `, read ${counted(rowsRead, 'row')}`}
+        {rowsToRead > 0 && ` of about ${wholeNumber(rowsToRead)}`}
+      </p>
     </>
   )
 }

@@ -30,6 +30,8 @@ export interface ComputeStats {
   readonly dataVersion?: string
   /** The highest block of each chain that the data held when it was computed, decimal. */
   readonly blockHeights?: Readonly<Record<string, string>>
+  /** SQL with a `runId`: rows of tables read, of a result with a cursor those read before its first page. */
+  readonly rowsRead?: number
   /** Why it was not renewed when that was last tried, and when it will be tried again. */
   readonly refreshFailure?: {
     readonly message: string

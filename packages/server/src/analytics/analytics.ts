@@ -15,7 +15,7 @@ import { createStatementRunner } from './run-statement.ts'
 import { createSavedQueries, type SavedQueries } from './saved-queries.ts'
 import type { SavedQueryStore } from './saved-query.ts'
 import type { Spool } from './spool.ts'
-import type { SqlEngine } from './sql-engine.ts'
+import type { RunProgress, SqlEngine } from './sql-engine.ts'
 import { SQL_LIMITS, type SqlLimits } from './sql-limits.ts'
 
 /** The SQL API. */
@@ -24,6 +24,8 @@ export interface Analytics {
   readonly exportResult: ExportResult
   readonly executions: Executions
   readonly savedQueries: SavedQueries
+  /** How far the run of that name is; null when none is under way. */
+  progress(project: Project, runId: string): Promise<RunProgress | null>
   tables(project: Project, version: number | null): Promise<readonly TableView[]>
   /** Drops results, executions and unnamed queries whose time is over, and ends abandoned executions. */
   expire(): Promise<number>
@@ -62,6 +64,7 @@ export function createAnalytics(dependencies: AnalyticsDependencies): Analytics 
     exportResult: createExportResult(parts),
     executions,
     savedQueries: createSavedQueries({ store: queries, prepare, clock }),
+    progress: (project, runId) => engine.progress(project.id, runId),
     tables: (project, version) => listTables(engine, project, version),
     expire: async () => {
       const results = await spool.expire(clock.now() - limits.idleMs)

@@ -120,6 +120,7 @@ export function createExecutions(dependencies: ExecutionDependencies): Execution
         page: { rows: pageSize, bytes: limits.pageBytesMax },
         signal: controller.signal,
         resultId,
+        runId: id,
         onStarted: () => store.markRunning(id, clock.now()),
       })
       await result.done

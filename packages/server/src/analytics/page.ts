@@ -9,6 +9,8 @@ export interface Page {
   readonly rowCount: number
   /** Epoch milliseconds of the execution. */
   readonly generatedAt: number
+  /** Rows that its execution had read by then; absent where they were not counted. */
+  readonly rowsRead?: number
   /** Null when these are the last rows. */
   readonly next: { readonly resultId: string; readonly firstRow: number } | null
 }

@@ -17,6 +17,8 @@ export interface SqlRequest extends QueryReference {
   /** Processor version; null is the active one. */
   readonly version: number | null
   readonly cursor: string | null
+  /** Names the run, so that its rows are counted and its progress can be asked for; null: neither. */
+  readonly runId: string | null
 }
 
 /** A page, and the cursor of the next; empty behind the last. */
@@ -84,7 +86,7 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
     const prepared = await prepare(project, { ...query, version: request.version })
     const compute = async (): Promise<Page> => {
       const page = { rows: pageSize, bytes: limits.pageBytesMax }
-      return (await runner.run(prepared, { page, signal })).page
+      return (await runner.run(prepared, { page, signal, runId: request.runId ?? undefined })).page
     }
     const question = {
       key: keyOf(prepared, pageSize),

@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly signal: AbortSignal
   /** Keeps the result under this id though it fits into one page. Absent: only a longer one is kept, under an id of its own. */
   readonly resultId?: string
+  /** The name under which the caller may ask how far it is. */
+  readonly runId?: string | undefined
   /** Called when the statement's turn has come. */
   readonly onStarted?: () => Promise<void>
 }
@@ -71,6 +73,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     prepared: PreparedStatement,
     signal: AbortSignal,
     start: (run: Execution) => Promise<Stream>,
+    runId?: string,
   ): Promise<Stream> {
     const { statement, scope, parameters, source } = prepared
     const refusal = new AbortController()
@@ -83,7 +86,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     }
     const check = checkResolved(prepared, run)
     check.catch(() => undefined)
-    const stream = start(run)
+    const stream = start(runId === undefined ? run : { ...run, runId })
     stream.catch(() => undefined)
     try {
       await check
@@ -94,12 +97,13 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     }
   }
 
-  function execute(prepared: PreparedStatement, signal: AbortSignal): Promise<RowStream> {
+  function execute(prepared: PreparedStatement, signal: AbortSignal, runId?: string): Promise<RowStream> {
     const { sql, isWrapped, isDescribe } = prepared.statement
-    return begin(prepared, signal, (run) => {
+    const start = (run: Execution): Promise<RowStream> => {
       if (isDescribe) return engine.describeWrapped(sql, run)
       return isWrapped ? engine.executeWrapped(sql, run) : engine.execute(sql, run)
-    })
+    }
+    return begin(prepared, signal, start, runId)
   }
 
   function track(work: Promise<unknown>, leave: () => void): void {
@@ -117,10 +121,10 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
   }
 
   return {
-    async run(prepared, { page, signal, resultId, onStarted }) {
+    async run(prepared, { page, signal, resultId, runId, onStarted }) {
       const { stream, leave } = await open(prepared, signal, async (stop) => {
         await onStarted?.()
-        return execute(prepared, stop)
+        return execute(prepared, stop, runId)
       })
       const result = spoolResult(stream, page, {
         spool,

@@ -63,7 +63,14 @@ async function readAll(
   }
 
   const answerWith = (next: Page['next']): void => {
-    answer({ columns, rows: fill.text(), rowCount: fill.rowCount, generatedAt, next })
+    answer({
+      columns,
+      rows: fill.text(),
+      rowCount: fill.rowCount,
+      generatedAt,
+      next,
+      ...(stream.rowsRead === null ? {} : { rowsRead: stream.rowsRead }),
+    })
   }
 
   try {

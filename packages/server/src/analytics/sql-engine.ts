@@ -41,6 +41,16 @@ export interface RowStream {
   readonly names: readonly string[]
   readonly types: readonly string[]
   readonly blocks: AsyncIterable<Buffer>
+  /** Rows of tables that had been read before the first of these came; null where nobody asked, or the engine did not tell. */
+  readonly rowsRead: number | null
+}
+
+/** How far a running statement is. */
+export interface RunProgress {
+  readonly rowsRead: number
+  /** The engine's estimate, of what it has begun to read; 0 where it has none. */
+  readonly rowsToRead: number
+  readonly elapsedMs: number
 }
 
 /** What the SQL API needs of the fact engine. Every method throws `ServiceError` (ER-4). */
@@ -61,6 +71,8 @@ export interface SqlEngine {
   export(sql: string, run: Execution, format: BinaryFormat): Promise<AsyncIterable<Uint8Array>>
   /** What the tables and table functions of a wrapped statement are to the engine; computes its scalar sub-queries. */
   resolve(sql: string, run: Execution): Promise<ResolvedStatement>
+  /** How far the run of that name is; null when none is under way. */
+  progress(projectId: number, runId: string): Promise<RunProgress | null>
   /** The tables that a version's statements see. */
   tables(scope: SqlScope): Promise<readonly EngineTable[]>
 }
@@ -93,4 +105,6 @@ export interface Execution {
   /** The strictest mode, which also forbids temporary tables, refuses an EXPLAIN inside the wrapper and some table functions. */
   readonly isLenient: boolean
   readonly signal: AbortSignal
+  /** The name under which its progress may be asked for; its rows are then counted. */
+  readonly runId?: string
 }

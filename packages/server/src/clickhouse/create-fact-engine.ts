@@ -85,10 +85,14 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       clickhouse_settings: settings,
       ...(options.parameters ? { query_params: { ...options.parameters } } : {}),
       abort_signal: stop,
+      ...(options.login === undefined ? {} : { auth: { ...options.login } }),
+      ...(options.queryId === undefined ? {} : { query_id: options.queryId }),
       // The client takes an error's name from the first capitals in parentheses, also from those of the statement.
       ignore_error_response: true,
     })
     if (http_status_code !== undefined && http_status_code >= 400) throw new Error(await readText(stream))
+    const summary = response_headers['x-clickhouse-summary']
+    if (typeof summary === 'string') options.onRowsRead?.(readRows(summary))
     const tag = response_headers['x-clickhouse-exception-tag']
     return follow(stream, typeof tag === 'string' ? tag : '', stop, signal)
   }
@@ -203,6 +207,10 @@ function follow(source: Readable, tag: string, stop: AbortSignal, signal: AbortS
   source.pipe(frame)
   if (stop.aborted) abort()
   return frame
+}
+
+function readRows(summary: string): number {
+  return Number((JSON.parse(summary) as { read_rows?: string }).read_rows ?? 0)
 }
 
 async function readText(stream: Readable): Promise<string> {

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream'
 
+/** A user of the engine. */
+export interface FactLogin {
+  readonly username: string
+  readonly password: string
+}
+
 /** How one statement is run. */
 export interface StatementOptions {
   /** Database that unqualified names refer to. */
@@ -12,6 +18,12 @@ export interface StatementOptions {
   readonly signal?: AbortSignal
   /** The engine stops the statement after this time; one minute when absent. */
   readonly timeoutMs?: number
+  /** The name under which the engine lists the statement while it runs. It must begin with `millrace-`. */
+  readonly queryId?: string
+  /** The user in whose name it runs; the service's own when absent. */
+  readonly login?: FactLogin
+  /** Called before the first bytes with the number of rows that the statement has read so far; of a small result, all it has read. Needs `queryId`. */
+  onRowsRead?(rows: number): void
 }
 
 /** Rows to insert: the bytes of `format`, and a token under which a repeated insert of the same bytes changes nothing. */

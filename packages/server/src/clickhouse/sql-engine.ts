@@ -8,8 +8,10 @@ import type {
   SqlParameters,
 } from '../analytics/sql-engine.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { randomId } from '../platform/ids.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { quoteIdentifier, quoteString, versionDatabases } from './layout.ts'
+import type { ProjectUsers } from './project-users.ts'
 import { readLineBlocks } from './read-line-blocks.ts'
 
 const WRAPPER = 'select * from (\n'
@@ -47,8 +49,11 @@ const OUTPUT = {
   max_block_size: 16_384,
 } as const
 
-/** The fact engine as the SQL API needs it. */
-export function createSqlEngine(engine: FactEngine): SqlEngine {
+/**
+ * The fact engine as the SQL API needs it. With users, a project's statements run in the name of its own; the profile of those says what
+ * `SANDBOX` says for the service's user.
+ */
+export function createSqlEngine(engine: FactEngine, users?: ProjectUsers): SqlEngine {
   const known = new Set<string>()
 
   /** The views of a version. The active one has them even before its first data; others must have been made. */
@@ -69,17 +74,23 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
   async function open(
     sql: string,
     format: string | null,
-    { scope, parameters, limits, isLenient, signal }: Execution,
+    { scope, parameters, limits, isLenient, signal, runId }: Execution,
+    onRowsRead?: (rows: number) => void,
   ): Promise<Readable> {
+    const database = await databaseOf(scope)
+    const login = (await users?.loginOf(scope.projectId)) ?? null
     return engine.stream(sql, format, {
-      database: await databaseOf(scope),
+      database,
       parameters,
       signal,
       timeoutMs: limits.timeoutMs,
+      ...(login === null ? {} : { login }),
+      ...(onRowsRead && runId !== undefined
+        ? { queryId: queryIdOf(scope.projectId, runId) + randomId(8), onRowsRead }
+        : {}),
       settings: {
         ...OUTPUT,
-        ...SANDBOX,
-        ...(isLenient ? { readonly: 2 } : {}),
+        ...(login === null ? { ...SANDBOX, ...(isLenient ? { readonly: 2 } : {}) } : {}),
         max_memory_usage: limits.memoryBytesMax,
         max_rows_to_read: limits.rowsReadMax,
         // Where the engine keeps the whole of it.
@@ -89,7 +100,11 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
   }
 
   async function run(sql: string, execution: Execution): Promise<RowStream> {
-    return toRowStream(await open(sql, 'JSONCompactEachRowWithNamesAndTypes', execution))
+    let rowsRead: number | null = null
+    const stream = await open(sql, 'JSONCompactEachRowWithNamesAndTypes', execution, (rows) => {
+      rowsRead = rows
+    })
+    return { ...(await toRowStream(stream)), rowsRead }
   }
 
   async function canonical(sql: string): Promise<string> {
@@ -147,6 +162,21 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
           database: await databaseOf(execution.scope),
         }
       }),
+    progress: async (projectId, runId) => {
+      const prefix = queryIdOf(projectId, runId)
+      // The embedded engine takes no ids; there it stands in the statement's last line, which is not the caller's.
+      const [found] = await engine.rows<{ read: string; total: string; elapsed: number }>(
+        `select read_rows as read, total_rows_approx as total, elapsed from system.processes
+         where startsWith(query_id, {prefix:String}) or match(query, {lastLine:String}) order by elapsed limit 1`,
+        { parameters: { prefix, lastLine: `\\n/\\* ${prefix}\\w+ \\*/$` } },
+      )
+      if (!found) return null
+      return {
+        rowsRead: Number(found.read),
+        rowsToRead: Number(found.total),
+        elapsedMs: Math.round(found.elapsed * 1000),
+      }
+    },
     tables: async (scope) => {
       const database = await databaseOf(scope)
       const options = { parameters: { database } }
@@ -166,6 +196,11 @@ export function createSqlEngine(engine: FactEngine): SqlEngine {
       }))
     },
   }
+}
+
+/** How the ids of a run's statements begin. */
+function queryIdOf(projectId: number, runId: string): string {
+  return `millrace-${projectId}-${runId}-`
 }
 
 const BINARY_FORMATS: Readonly<Record<BinaryFormat, string>> = { arrow: 'ArrowStream', parquet: 'Parquet' }
@@ -219,7 +254,7 @@ async function readText(stream: Readable): Promise<readonly string[]> {
   return lines
 }
 
-async function toRowStream(stream: Readable): Promise<RowStream> {
+async function toRowStream(stream: Readable): Promise<Omit<RowStream, 'rowsRead'>> {
   const blocks = readLineBlocks(stream)
   let head: Buffer = Buffer.alloc(0)
   let isOver = false

@@ -63,7 +63,7 @@ export function cleanMessage(message: string): string {
     .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?\./g, '')
     .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')
     .replaceAll(/\b__table\d+\./g, '')
-    .replaceAll(/\/\* millrace:\d+:\d+ \*\//g, '')
+    .replaceAll(/\/\* millrace[:-][\w:-]+ \*\//g, '')
     .replaceAll(/(?:: )?While executing [A-Za-z]+(?:\.|$)/gi, '')
     .replaceAll(/\. Maybe you meant:? \[?'?system\.[^?\]]*\]?\?/g, '')
     .trim()

@@ -35,6 +35,9 @@ const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   516: 403,
 }
 
+/** How the service begins the id of a statement that is to be counted; the official client makes ids of its own for all others. */
+const COUNTED = /^millrace-[\w-]+$/
+
 const ADDRESS_BYTES_MAX = 8 * 2 ** 20
 
 interface Access {
@@ -77,27 +80,33 @@ async function serve(access: Access, request: IncomingMessage, response: ServerR
 
 function run(pool: EnginePool, statement: EngineStatement, response: ServerResponse): void {
   const exceptionTag = randomBytes(8).toString('hex')
-  const start = (): void => {
+  /** The first chunk of a counted statement: the answer begins with what it has read, so the later the better. */
+  let held: Uint8Array | null = null
+  const start = (readRows: number): void => {
     if (response.headersSent) return
+    if (statement.isCounted) summarize(response, { read_rows: String(readRows) })
     response.setHeader('content-type', 'text/plain; charset=UTF-8')
     response.setHeader('x-clickhouse-exception-tag', exceptionTag)
     response.writeHead(200)
+    if (held) response.write(held)
   }
   const query = pool.run(statement, {
-    onChunk: (bytes) =>
+    onChunk: (bytes, readRows) =>
       new Promise((resolve) => {
-        start()
+        if (statement.isCounted && held === null) {
+          held = bytes
+          resolve()
+          return
+        }
+        start(readRows)
         if (response.destroyed || response.write(bytes)) resolve()
         else response.once('drain', resolve)
       }),
-    onDone(written) {
+    onDone({ writtenRows, writtenBytes, readRows }) {
       if (!response.headersSent) {
-        response.setHeader(
-          'x-clickhouse-summary',
-          JSON.stringify({ written_rows: String(written.rows), written_bytes: String(written.bytes) }),
-        )
+        summarize(response, { written_rows: String(writtenRows), written_bytes: String(writtenBytes) })
       }
-      start()
+      start(readRows)
       response.end()
     },
     onFailed(message) {
@@ -108,6 +117,10 @@ function run(pool: EnginePool, statement: EngineStatement, response: ServerRespo
   response.once('close', () => {
     if (!response.writableFinished) query.cancel()
   })
+}
+
+function summarize(response: ServerResponse, summary: Readonly<Record<string, string>>): void {
+  response.setHeader('x-clickhouse-summary', JSON.stringify(summary))
 }
 
 function refuse(response: ServerResponse, message: string): void {
@@ -164,9 +177,12 @@ function fromWireStatement(
     else if (!INTERFACE_PARAMETERS.has(name)) settings[name] = value
   }
   const inUrl = search.get('query')
+  const id = search.get('query_id') ?? ''
+  const isCounted = COUNTED.test(id)
   statementCount++
   return {
-    tag: `millrace:${process.pid}:${statementCount}`,
+    tag: isCounted ? id : `millrace:${process.pid}:${statementCount}`,
+    isCounted,
     sql: inUrl ?? body.toString(),
     body: inUrl !== null && body.length > 0 ? body : null,
     format: search.get('default_format') ?? 'TabSeparated',

@@ -27,6 +27,8 @@ export interface EngineStatement {
   /** Unique in the process; stands in a comment of the statement so that it can be found and killed. */
   readonly tag: string
   readonly sql: string
+  /** Is it to be told how many rows it reads? That holds it for a moment behind each short chunk. */
+  readonly isCounted: boolean
   /** Rows of an INSERT, after the statement's own text. */
   readonly body: Uint8Array | null
   /** Output format where the statement names none. */
@@ -37,10 +39,11 @@ export interface EngineStatement {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** What the pool tells a session's thread. `more` grants one further chunk. */
+/** What the pool tells a session's thread. `more` grants one further chunk, `counted` lets a counted statement go on. */
 export type SessionOrder =
   | { readonly kind: 'run'; readonly statement: EngineStatement }
   | { readonly kind: 'more' }
+  | { readonly kind: 'counted' }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'close' }
 
@@ -48,5 +51,8 @@ export type SessionOrder =
 export type SessionReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'chunk'; readonly bytes: Uint8Array }
+  /** The statement may be at its end, and waits to be counted. */
+  | { readonly kind: 'count' }
+  | { readonly kind: 'read'; readonly rows: number }
   | { readonly kind: 'done'; readonly writtenRows: number; readonly writtenBytes: number }
   | { readonly kind: 'failed'; readonly message: string }

@@ -6,6 +6,7 @@ import { quoteLiteral } from './engine-settings.ts'
 
 // A kill that arrives before the engine has registered the statement finds nothing, so it is repeated.
 const KILL_EVERY_MS = 100
+const COUNT_EVERY_MS = 50
 
 /**
  * When its few background threads are busy, a table looks again for room for the rest of a deletion: after up to 1.1 s by default, which
@@ -16,10 +17,14 @@ const BACKGROUND = [
   '--background_processing_pool_task_sleep_seconds_when_no_work_random_part=0',
 ]
 
-/** Who waits for a statement. `onChunk` resolves when the next chunk is welcome. */
+/** Who waits for a statement. `onChunk` resolves when the next chunk is welcome. `readRows` is 0 of one that is not counted. */
 export interface StatementListener {
-  onChunk(bytes: Uint8Array): Promise<void>
-  onDone(written: { readonly rows: number; readonly bytes: number }): void
+  onChunk(bytes: Uint8Array, readRows: number): Promise<void>
+  onDone(totals: {
+    readonly writtenRows: number
+    readonly writtenBytes: number
+    readonly readRows: number
+  }): void
   onFailed(message: string): void
 }
 
@@ -38,6 +43,8 @@ interface Job {
   readonly listener: StatementListener
   thread: Worker | null
   isOver: boolean
+  /** As the engine last told. */
+  readRows: number
 }
 
 function post(thread: Worker, order: SessionOrder): void {
@@ -68,6 +75,7 @@ export async function openEnginePool(
       job.thread = thread
       running.set(thread, job)
       post(thread, { kind: 'run', statement: job.statement })
+      if (job.statement.isCounted) void countOnAndOn(job)
     }
   }
 
@@ -87,7 +95,7 @@ export async function openEnginePool(
   }
 
   async function forward(thread: Worker, job: Job, bytes: Uint8Array): Promise<void> {
-    await job.listener.onChunk(bytes)
+    await job.listener.onChunk(bytes, job.readRows)
     if (!job.isOver) post(thread, { kind: 'more' })
   }
 
@@ -98,8 +106,18 @@ export async function openEnginePool(
       case 'chunk':
         void forward(thread, job, message.bytes)
         break
+      case 'count':
+        void count(job).then(() => post(thread, { kind: 'counted' }))
+        break
+      case 'read':
+        job.readRows = Math.max(job.readRows, message.rows)
+        break
       case 'done':
-        job.listener.onDone({ rows: message.writtenRows, bytes: message.writtenBytes })
+        job.listener.onDone({
+          writtenRows: message.writtenRows,
+          writtenBytes: message.writtenBytes,
+          readRows: job.readRows,
+        })
         settle(thread, job)
         break
       case 'failed':
@@ -129,6 +147,23 @@ export async function openEnginePool(
 
   await Promise.all(Array.from({ length: size }, openThread))
 
+  /** What a statement has read stands in the engine's list of running ones, and nowhere when it has ended. */
+  async function count(job: Job): Promise<void> {
+    const tag = quoteLiteral(`/* ${job.statement.tag} */`)
+    const found = await control
+      .queryAsync(`select read_rows from system.processes where endsWith(query, ${tag})`, { format: 'TSV' })
+      .catch(() => null)
+    job.readRows = Math.max(job.readRows, Number(found?.text() ?? 0))
+  }
+
+  async function countOnAndOn(job: Job): Promise<void> {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, COUNT_EVERY_MS))
+      if (job.isOver) return
+      await count(job)
+    }
+  }
+
   async function kill(job: Job): Promise<void> {
     while (!job.isOver) {
       // ASYNC: with SYNC the call never returns. The own text does not end in the comment, so it does not match itself.
@@ -142,7 +177,7 @@ export async function openEnginePool(
 
   return {
     run(statement, listener) {
-      const job: Job = { statement, listener, thread: null, isOver: false }
+      const job: Job = { statement, listener, thread: null, isOver: false, readRows: 0 }
       waiting.push(job)
       next()
       return {

@@ -14,6 +14,8 @@ import { insertFromFile } from './rows-file.ts'
 
 // Chunks on their way to the caller before the engine waits for it; a chunk is about 65 000 rows.
 const CHUNKS_AHEAD = 3
+/** A chunk with fewer rows than a block may be the last. */
+const BLOCK_ROWS = 16_384
 const CANCELLED = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)'
 
 const port = parentPort
@@ -28,6 +30,7 @@ const bound = new Set<string>()
 let isCancelled = false
 let credit = 0
 let grant: (() => void) | null = null
+let goOn: (() => void) | null = null
 
 function report(message: SessionReport): void {
   port?.postMessage(message)
@@ -77,21 +80,45 @@ async function give(bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function streamRows(sql: string, format: string, seams: ChunkSeams): Promise<void> {
+/** The engine forgets a statement with the fetch that finds its end: what it has read is to be learned before. */
+async function awaitCount(): Promise<void> {
+  const counted = Promise.withResolvers<void>()
+  goOn = counted.resolve
+  report({ kind: 'count' })
+  await counted.promise
+}
+
+/** What an empty result has taken is what its indexes have left to read. */
+async function estimateRead(sql: string): Promise<void> {
+  const result = await session.queryAsync(`explain estimate ${sql}`, { format: 'TSV' }).catch(() => null)
+  const lines = (result?.text() ?? '').split('\n').filter((line) => line !== '')
+  report({ kind: 'read', rows: lines.reduce((sum, line) => sum + Number(line.split('\t')[3]), 0) })
+}
+
+async function streamRows(
+  sql: string,
+  { format, isCounted }: EngineStatement,
+  seams: ChunkSeams,
+): Promise<void> {
   stream = session.queryStream(sql, { format })
   let isFirst = true
+  let rowCount = 0
   for await (const chunk of stream) {
     if (isCancelled) break
     await give(seams.take(chunk.raw(), isFirst))
     isFirst = false
+    rowCount += chunk.numRows
+    // The header of an empty result comes before anything is read.
+    if (isCounted && !isCancelled && chunk.numRows < BLOCK_ROWS && rowCount > 0) await awaitCount()
   }
+  if (isCounted && !isCancelled && rowCount === 0) await estimateRead(sql)
   if (seams.end && !isFirst) report({ kind: 'chunk', bytes: seams.end })
 }
 
 /** False when only the whole result can be had: just SELECT streams, and the engine's parser decides what is one. */
-async function isStreamed(sql: string, format: string, seams: ChunkSeams): Promise<boolean> {
+async function isStreamed(sql: string, statement: EngineStatement, seams: ChunkSeams): Promise<boolean> {
   try {
-    await streamRows(sql, format, seams)
+    await streamRows(sql, statement, seams)
     return true
   } catch (error) {
     if (String(error).includes('Streaming query is not supported')) return false
@@ -126,7 +153,7 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
     return { kind: 'done', writtenRows: 0, writtenBytes: 0 }
   }
   const seams = chunkSeams(statement.format)
-  if (!seams || !(await isStreamed(sql, statement.format, seams))) {
+  if (!seams || !(await isStreamed(sql, statement, seams))) {
     const result = await session.queryAsync(sql, { format: statement.format })
     const bytes = result.bytes()
     if (bytes.length > 0) report({ kind: 'chunk', bytes })
@@ -162,10 +189,14 @@ port.on('message', (order: SessionOrder) => {
       credit++
       grant?.()
       break
+    case 'counted':
+      goOn?.()
+      break
     case 'cancel':
       isCancelled = true
       stream?.cancel()
       grant?.()
+      goOn?.()
       break
     case 'close':
       session.close()

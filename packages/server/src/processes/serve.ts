@@ -40,8 +40,14 @@ export async function serve(config: Config): Promise<RunningService> {
   try {
     const { db, ping: pingDatabase } = engines.database
     const cursorSecret = await sharedSecret(db, 'sql-cursor', randomBytes(32))
+    const sqlUserSecret = await sharedSecret(db, 'sql-users', randomBytes(32))
     const sessionSecret = await sharedSecret(db, 'console-session', randomBytes(32))
-    const parts = compose(config, { ...engines, db, pingDatabase, cursorSecret, sessionSecret }, CLOCK, log)
+    const parts = compose(
+      config,
+      { ...engines, db, pingDatabase, cursorSecret, sqlUserSecret, sessionSecret },
+      CLOCK,
+      log,
+    )
     await parts.ingest.recover()
     await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))

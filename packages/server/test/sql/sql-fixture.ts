@@ -84,6 +84,7 @@ export const EMPTY_REQUEST: SqlRequest = {
   parameters: {},
   version: null,
   cursor: null,
+  runId: null,
 }
 
 /** One instance of the SQL API on a fact engine and a control database. */

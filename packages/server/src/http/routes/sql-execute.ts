@@ -43,7 +43,8 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
         return Readable.from(bytes, { objectMode: false })
       }
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
-      const answer = await analytics.runSql(project, { ...request, cursor }, policy, signal)
+      const runId = given(body.runId)
+      const answer = await analytics.runSql(project, { ...request, cursor, runId }, policy, signal)
       setHeader('content-type', 'application/json; charset=utf-8')
       const toWire = () => answerToJson(answer, isInterfacePrefix)
       return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire()
@@ -54,7 +55,10 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
 function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): Buffer {
   const rest = {
     runtimeCost: String(stats.computeCostMs),
-    computeStats: statsToWire(stats),
+    computeStats: {
+      ...statsToWire(stats),
+      ...(page.rowsRead === undefined ? {} : { rowsRead: page.rowsRead }),
+    },
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(isInterfacePrefix ? { cursor, compute_stats: interfaceStatsToWire(stats) } : {}),
   }

@@ -1,6 +1,13 @@
-import { SqlAsyncAnswer, SqlAsyncRequest, SqlExecutionAnswer, SqlExecutionDetail } from '@millrace/contract'
+import {
+  SqlAsyncAnswer,
+  SqlAsyncRequest,
+  SqlExecutionAnswer,
+  SqlExecutionDetail,
+  SqlRunId,
+  SqlRunProgress,
+} from '@millrace/contract'
 import { Type } from 'typebox'
-import type { Executions } from '../../analytics/executions.ts'
+import type { Analytics } from '../../analytics/analytics.ts'
 import type { SqlExecution } from '../../analytics/execution.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { statsToWire } from './query-range.ts'
@@ -10,8 +17,11 @@ import { withResult } from './sql-result.ts'
 const PATH = '/analytics/:owner/:project/sql'
 const OfExecution = Type.Object({ owner: Type.String(), project: Type.String(), executionId: Type.String() })
 
-/** Asynchronous executions: start, result, detail, cancel (SQ-8). */
-export function sqlExecutionRoutes(executions: Executions): readonly AnyRoute[] {
+/** Asynchronous executions: start, result, detail, cancel (SQ-8); and how far a run is. */
+export function sqlExecutionRoutes({
+  executions,
+  progress,
+}: Pick<Analytics, 'executions' | 'progress'>): readonly AnyRoute[] {
   return [
     defineRoute({
       method: 'POST',
@@ -67,6 +77,23 @@ export function sqlExecutionRoutes(executions: Executions): readonly AnyRoute[] 
       handle: async ({ params, project }) => ({
         computeStats: statsOf(await executions.find(project, params.executionId)),
       }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: `${PATH}/runs/:runId`,
+      permission: 'read',
+      isPublicReadable: true,
+      summary: 'How many rows a running statement has read.',
+      description: 'The run is named by `runId` of `sql/execute`, or is an execution’s id.',
+      tag: 'sql',
+      params: Type.Object({ owner: Type.String(), project: Type.String(), runId: SqlRunId }),
+      answer: SqlRunProgress,
+      handle: async ({ params, project }) => {
+        const found = await progress(project, params.runId)
+        if (!found) return { isRunning: false }
+        const { rowsRead, rowsToRead, elapsedMs } = found
+        return { isRunning: true, rowsRead, elapsedMs, ...(rowsToRead === 0 ? {} : { rowsToRead }) }
+      },
     }),
     defineRoute({
       method: 'PUT',
