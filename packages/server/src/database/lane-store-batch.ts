@@ -63,23 +63,38 @@ const MESSAGE = sql`
   message.seq, message.event_id as "eventId", message.version, message.chain, message.block_number as "blockNumber",
   message.hash, message.body, message.enqueued_at as "enqueuedAt", message.tries`
 
-/** Of the first messages: how long the array is up to each, brackets and commas included. */
+/** Of the first messages of a lane: how long the array is up to each, brackets and commas included. */
 const ARRAY_BYTES = sql`sum(body_bytes + 1) over (order by seq) + 1 as array_bytes, row_number() over (order by seq) as place`
 
-/** SQLite runs inside this process: a statement for each lane costs less than one that knows them all. */
+/**
+ * SQLite runs inside this process: two small statements for each lane cost a fraction of one that knows them all, whose window
+ * functions make tables of their own.
+ */
 async function readFitting(
   db: ControlDatabase | ControlTransaction,
   { laneId, afterSeq, maxMessages, maxBytes }: LaneBatchRequest,
 ): Promise<readonly QueuedMessage[]> {
-  const { rows } = await sql<QueuedMessage>`
-    select ${MESSAGE} from (
-      select id, ${ARRAY_BYTES} from (
-        select rowid as id, lane_id, seq, body_bytes from webhook_message
-        where ${isBehindCursor(laneId, afterSeq)} order by lane_id, seq limit ${maxMessages}
-      ) where lane_id = ${laneId}
-    ) as fitting cross join webhook_message as message on message.rowid = fitting.id
-    where array_bytes <= ${maxBytes} or place = 1`.execute(db)
-  return rows.toSorted((a, b) => a.seq - b.seq)
+  for (;;) {
+    const { rows: sizes } = await sql<{ seq: number; bytes: number }>`
+      select seq, body_bytes as bytes from webhook_message
+      where lane_id = ${laneId} and seq > ${afterSeq} and shelved_until_at is null
+      order by seq limit ${maxMessages}`.execute(db)
+    const [first] = sizes
+    if (first === undefined) return []
+    let lastSeq = first.seq
+    let arrayBytes = 1
+    for (const { seq, bytes } of sizes) {
+      arrayBytes += bytes + 1
+      if (seq !== first.seq && arrayBytes > maxBytes) break
+      lastSeq = seq
+    }
+    const { rows } = await sql<QueuedMessage>`
+      select ${MESSAGE} from webhook_message as message
+      where lane_id = ${laneId} and seq between ${first.seq} and ${lastSeq} and shelved_until_at is null
+      order by seq`.execute(db)
+    // Between the two reads everything may have been withdrawn or replaced: then look again.
+    if (rows.length > 0) return rows
+  }
 }
 
 /** One way to PostgreSQL and back for all of them. */

@@ -13,7 +13,7 @@ import type { ControlSchema } from './schema.ts'
  * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9).
  */
 export async function claimReady(
-  db: ControlDatabase | ControlTransaction,
+  db: ControlDatabase,
   { owner, nowMs, leaseMs, hostLimit, exceptLaneIds }: ClaimRequest,
   failures: '=' | '>',
   limit: number,
@@ -68,11 +68,14 @@ export async function claimReady(
     .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
     .returningAll()
     .execute()
-  return rows.map((row) => fromRow(row, owner, nowMs))
+  return rows.map((row) => laneFromRow(row, owner, nowMs))
 }
 
 /** In one text however many there are, because each new text of a statement is prepared anew. */
-function isNoneOf(db: ControlDatabase | ControlTransaction, laneIds: readonly number[]): RawBuilder<SqlBool> {
+export function isNoneOf(
+  db: ControlDatabase | ControlTransaction,
+  laneIds: readonly number[],
+): RawBuilder<SqlBool> {
   const given = givenRows(
     db,
     { lane_id: 'bigint' },
@@ -87,7 +90,7 @@ const CLOCK_SLACK_MS = 60_000
 type Lanes = ExpressionBuilder<ControlSchema, 'webhook_lane'>
 
 /** Nobody holds the lane, and nothing keeps it from sending. */
-function isFree(eb: Lanes, nowMs: number) {
+export function isFree(eb: Lanes, nowMs: number) {
   return eb.and([
     eb('url', 'is not', null),
     eb('is_paused', '=', 0),
@@ -114,7 +117,8 @@ function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
   ])
 }
 
-function fromRow(row: LaneRow, owner: string, nowMs: number): ClaimedLane {
+/** A lane as its owner gets it. */
+export function laneFromRow(row: LaneRow, owner: string, nowMs: number): ClaimedLane {
   return {
     claim: { laneId: row.id, owner, epoch: row.epoch },
     projectId: row.project_id,

@@ -2,6 +2,7 @@ import type { ClaimedLane, ClaimRequest, LaneClaim, LaneStore } from '../deliver
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
 import { nextBatch } from './lane-store-batch.ts'
+import { claimAlone } from './lane-store-claim-alone.ts'
 import { claimReady } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { createSettler } from './lane-store-settler.ts'
@@ -11,7 +12,7 @@ import { unsyncedTransaction } from './unsynced-transaction.ts'
 export function createLaneStore(db: ControlDatabase): LaneStore {
   return {
     claim: (request) =>
-      hasRowLocks(db) ? claimFairly(db, request) : unsyncedTransaction(db, (tx) => claimFairly(tx, request)),
+      hasRowLocks(db) ? claimFairly(db, request) : unsyncedTransaction(db, (tx) => claimAlone(tx, request)),
 
     async renew(claim, leaseUntilAt) {
       const { numUpdatedRows } = await claimedLane(db, claim)
@@ -42,10 +43,7 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
 }
 
 /** Failing lanes take their share first, and count for their hosts when the others are chosen (DL-9). */
-async function claimFairly(
-  db: ControlDatabase | ControlTransaction,
-  request: ClaimRequest,
-): Promise<readonly ClaimedLane[]> {
+async function claimFairly(db: ControlDatabase, request: ClaimRequest): Promise<readonly ClaimedLane[]> {
   const failingLimit = Math.min(request.failingLimit, request.limit)
   const failing = await claimReady(db, request, '>', failingLimit, request.busyHosts)
   const busyHosts = new Map(request.busyHosts)
