@@ -3,7 +3,7 @@ import { chooseLanes } from '../delivery/choose-lanes.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { isFree, isNoneOf, laneFromRow } from './lane-store-claim.ts'
+import { isFree, isNoneOf, lanesFromRows } from './lane-store-claim.ts'
 
 /**
  * Claiming on SQLite, whose only writer is this process: nothing has to be locked, so the choice is made here. There are no
@@ -57,5 +57,5 @@ export async function claimAlone(
     .where(sql<boolean>`webhook_lane.id in (select lane_id from ${given} as given)`)
     .returningAll()
     .execute()
-  return rows.map((row) => laneFromRow(row, owner, nowMs))
+  return lanesFromRows(tx, rows, request)
 }

@@ -1,10 +1,11 @@
 import { sql, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
-import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
+import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
+import { nextBatches } from './lane-store-batch.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
 
@@ -18,7 +19,7 @@ export async function claimReady(
   failures: '=' | '>',
   limit: number,
   busyHosts: ReadonlyMap<string, number>,
-): Promise<readonly ClaimedLane[]> {
+): Promise<readonly LaneRow[]> {
   if (limit <= 0) return []
   // A host that is half busy takes part by what is left to it, so only few hosts make the statement longer.
   const share = hostShare(hostLimit)
@@ -39,36 +40,37 @@ export async function claimReady(
     .where((eb) => isReady(eb, failures, nowMs))
     .where(isNoneOf(db, exceptLaneIds))
     .$if(full.length > 0, (query) => query.where('host', 'not in', full))
-  const rows = await db
-    .with('standing', () => standings)
-    // As a common table expression, because a subquery that locks may be run more than once.
-    .with('ready', (cte) =>
-      claimingRows(
-        db,
-        db
-          .selectFrom('webhook_lane')
-          .select('webhook_lane.id')
-          // Again, on the row that gets locked: another may have claimed the lane since it was ranked.
-          .where((eb) => isFree(eb, nowMs))
-          .where('webhook_lane.id', 'in', () => {
-            let ranked = cte.selectFrom('standing').select('standing.id').where('place', '<=', share)
-            for (const [host, count] of partly) {
-              ranked = ranked.where((eb) =>
-                eb.or([eb('host', '<>', host), eb('place', '<=', hostLimit - count)]),
-              )
-            }
-            return ranked
-          })
-          .orderBy('served_at')
-          .limit(limit),
-      ),
-    )
-    .updateTable('webhook_lane')
-    .set((eb) => ({ owner, epoch: eb('epoch', '+', 1), lease_until_at: nowMs + leaseMs }))
-    .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
-    .returningAll()
-    .execute()
-  return rows.map((row) => laneFromRow(row, owner, nowMs))
+  return (
+    db
+      .with('standing', () => standings)
+      // As a common table expression, because a subquery that locks may be run more than once.
+      .with('ready', (cte) =>
+        claimingRows(
+          db,
+          db
+            .selectFrom('webhook_lane')
+            .select('webhook_lane.id')
+            // Again, on the row that gets locked: another may have claimed the lane since it was ranked.
+            .where((eb) => isFree(eb, nowMs))
+            .where('webhook_lane.id', 'in', () => {
+              let ranked = cte.selectFrom('standing').select('standing.id').where('place', '<=', share)
+              for (const [host, count] of partly) {
+                ranked = ranked.where((eb) =>
+                  eb.or([eb('host', '<>', host), eb('place', '<=', hostLimit - count)]),
+                )
+              }
+              return ranked
+            })
+            .orderBy('served_at')
+            .limit(limit),
+        ),
+      )
+      .updateTable('webhook_lane')
+      .set((eb) => ({ owner, epoch: eb('epoch', '+', 1), lease_until_at: nowMs + leaseMs }))
+      .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
+      .returningAll()
+      .execute()
+  )
 }
 
 /** In one text however many there are, because each new text of a statement is prepared anew. */
@@ -117,8 +119,42 @@ function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
   ])
 }
 
-/** A lane as its owner gets it. */
-export function laneFromRow(row: LaneRow, owner: string, nowMs: number): ClaimedLane {
+/** Lanes as their owner gets them, with what they send first; a shelved message that is due is left to be looked for (DL-4). */
+export async function lanesFromRows(
+  db: ControlDatabase | ControlTransaction,
+  rows: readonly LaneRow[],
+  { owner, nowMs }: ClaimRequest,
+): Promise<readonly ClaimedLane[]> {
+  const lanes = rows.map((row) => laneFromRow(row, owner, nowMs))
+  const due = await lanesWithDue(db, lanes, nowMs)
+  const requests = lanes.flatMap(({ claim: { laneId }, limits, state }) =>
+    due.has(laneId) ? [] : [{ laneId, ...batchRequest(limits, state, nowMs) }],
+  )
+  const batches = await nextBatches(db, requests)
+  return lanes.map((lane) => {
+    const messages = batches.get(lane.claim.laneId)
+    return { ...lane, first: messages ? { isShelved: false, messages } : null }
+  })
+}
+
+async function lanesWithDue(
+  db: ControlDatabase | ControlTransaction,
+  lanes: readonly { readonly claim: { readonly laneId: number } }[],
+  nowMs: number,
+): Promise<ReadonlySet<number>> {
+  if (lanes.length === 0) return new Set()
+  const given = givenRows(
+    db,
+    { lane_id: 'bigint' },
+    lanes.map(({ claim }) => [claim.laneId]),
+  )
+  const { rows } = await sql<{ lane_id: number }>`
+    select given.lane_id from ${given} as given
+    where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.execute(db)
+  return new Set(rows.map((row) => row.lane_id))
+}
+
+function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {
   return {
     claim: { laneId: row.id, owner, epoch: row.epoch },
     projectId: row.project_id,

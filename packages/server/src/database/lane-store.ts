@@ -3,7 +3,7 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
 import { nextBatch } from './lane-store-batch.ts'
 import { claimAlone } from './lane-store-claim-alone.ts'
-import { claimReady } from './lane-store-claim.ts'
+import { claimReady, lanesFromRows } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { createSettler } from './lane-store-settler.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
@@ -47,9 +47,9 @@ async function claimFairly(db: ControlDatabase, request: ClaimRequest): Promise<
   const failingLimit = Math.min(request.failingLimit, request.limit)
   const failing = await claimReady(db, request, '>', failingLimit, request.busyHosts)
   const busyHosts = new Map(request.busyHosts)
-  for (const { host } of failing) busyHosts.set(host, (busyHosts.get(host) ?? 0) + 1)
+  for (const { host } of failing) busyHosts.set(host ?? '', (busyHosts.get(host ?? '') ?? 0) + 1)
   const healthy = await claimReady(db, request, '=', request.limit - failing.length, busyHosts)
-  return [...failing, ...healthy]
+  return lanesFromRows(db, [...failing, ...healthy], request)
 }
 
 /** The lane's row, if its claim stands. */

@@ -1,7 +1,15 @@
 import type { Clock } from '../platform/clock.ts'
 import { joinBodies, webhookId } from './batch.ts'
 import { decide, type Decision } from './decide.ts'
-import type { Batch, BatchRequest, ClaimedLane, LaneState, LaneStore, Settled, Settlement } from './lane.ts'
+import {
+  batchRequest,
+  type Batch,
+  type ClaimedLane,
+  type LaneState,
+  type LaneStore,
+  type Settled,
+  type Settlement,
+} from './lane.ts'
 import { createLease, type Lease } from './lease.ts'
 import { describeOutcome, type Endpoint, type SendReport } from './outcome.ts'
 import { settlePersistently } from './settle-persistently.ts'
@@ -53,7 +61,8 @@ export async function deliver(
   const dependencies = { lanes, ...rest }
   const lease = createLease(dependencies, lane.claim, claimedAt)
   let state = lane.state
-  let batch = await lanes.nextBatch(lane.claim, batchRequest(dependencies, lane, state))
+  const nextRequest = () => batchRequest(lane.limits, state, rest.clock.now())
+  let batch = lane.first ?? (await lanes.nextBatch(lane.claim, nextRequest()))
   for (let round = 1; ; round += 1) {
     if (batch === null || stopping.aborted) {
       await lanes.release(lane.claim, { cursorSeq: state.cursorSeq, servedAt: rest.clock.now() })
@@ -72,21 +81,12 @@ export async function deliver(
       state = decision.lane
       next = settled.next
     }
-    batch = next ?? (await lanes.nextBatch(lane.claim, batchRequest(dependencies, lane, state)))
+    batch = next ?? (await lanes.nextBatch(lane.claim, nextRequest()))
   }
 }
 
 function isLeaving(decision: Decision): boolean {
   return decision.waitMs > 0 || decision.step === 'disable'
-}
-
-function batchRequest({ clock }: DeliverDependencies, lane: ClaimedLane, state: LaneState): BatchRequest {
-  return {
-    afterSeq: state.cursorSeq,
-    nowMs: clock.now(),
-    maxMessages: Math.min(lane.limits.maxBatchMessages, state.batchLimit ?? Infinity),
-    maxBytes: lane.limits.maxBatchBytes,
-  }
 }
 
 /** An attempt, and what settling it left. */
@@ -149,7 +149,7 @@ async function attempt(
     disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
     settledAt,
     isRetracting: lane.isRetracting,
-    next: isLeaving(decision) || isTurnOver() ? null : batchRequest(dependencies, lane, decision.lane),
+    next: isLeaving(decision) || isTurnOver() ? null : batchRequest(lane.limits, decision.lane, settledAt),
   }
   const settled = await settlePersistently(dependencies, lane.claim, settlement, lease)
   dependencies.onAttempt?.({ lane, batch, report, decision, isClaimStanding: settled.state !== 'lost' })

@@ -32,6 +32,8 @@ export interface ClaimedLane extends Destination {
   /** True remembers what is needed to retract a message later (DL-13). */
   readonly isRetracting: boolean
   readonly state: LaneState
+  /** What it sends first, read with the claim; null if that has to be looked for. */
+  readonly first: Batch | null
 }
 
 /** A message that waits. */
@@ -119,4 +121,18 @@ export interface LaneStore {
   /** Ends every lease; only for an instance that shares the lanes with no other, when it starts. */
   releaseAll(): Promise<void>
   release(claim: LaneClaim, state: { readonly cursorSeq: number; readonly servedAt: number }): Promise<void>
+}
+
+/** What goes into the next request of a lane in this state. */
+export function batchRequest(
+  { maxBatchMessages, maxBatchBytes }: ChannelLimits,
+  { cursorSeq, batchLimit }: LaneState,
+  nowMs: number,
+): BatchRequest {
+  return {
+    afterSeq: cursorSeq,
+    nowMs,
+    maxMessages: Math.min(maxBatchMessages, batchLimit ?? Infinity),
+    maxBytes: maxBatchBytes,
+  }
 }
