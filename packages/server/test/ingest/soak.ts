@@ -1,0 +1,28 @@
+/**
+ * `npm run soak:ingest [-- --kills 100 --seed 1]`: ingest while the service and its engine are killed under load. Ends with 1 if an acknowledged batch
+ * is not there exactly once, or another one in part.
+ */
+import { randomBytes } from 'node:crypto'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { createRandom } from '../delivery/chaos/create-random.ts'
+import { runKills } from './kill-run.ts'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(randomBytes(4).readUInt32LE()) },
+  },
+})
+const seed = Number(values.seed)
+const startedAt = performance.now()
+const report = await runKills({
+  kills: Number(values.kills),
+  random: createRandom(seed),
+  progress: (text) => process.stderr.write(`\r${text}   `),
+})
+const seconds = Math.round((performance.now() - startedAt) / 1000)
+const isGood = [report.lost, report.torn, report.unexpected].every((list) => list.length === 0)
+if (!isGood) process.exitCode = 1
+const title = `seed ${seed}, ${seconds} s: ${isGood ? 'nothing lost, nothing in part' : 'FAILED'}`
+process.stdout.write(`\n${title}\n${JSON.stringify(report, null, 2)}\n`)
