@@ -1,7 +1,9 @@
 /**
  * `npm run bench:cache`: exact repeats of a large answer, a dashboard whose `now` moves on, and a stampede of equal misses, of the service and of
- * VictoriaMetrics with its cache of results, on the same samples in the same run.
+ * VictoriaMetrics with its cache of results, on the same samples in the same run; repeats of as many bytes from bare Node beside them.
  */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,8 +33,12 @@ interface Asked {
   readonly name: string
   readonly url: string
   large(endMs: number): Buffer
-  panel(series: number, endMs: number): Buffer
+  panel(name: PanelFunction, series: number, endMs: number): Buffer
 }
+
+/** Points of the first are known from the round before; the second is added up again each time. */
+const PANEL_FUNCTIONS = ['max_over_time', 'avg_over_time'] as const
+type PanelFunction = (typeof PANEL_FUNCTIONS)[number]
 
 interface Result {
   readonly what: string
@@ -56,11 +62,17 @@ async function run(): Promise<void> {
     await load(api, victoria.url, endMs)
     process.stderr.write('measuring …\n')
     const systems = [millrace(service.url, service.key), victoriaMetrics(victoria.url)]
+    const large = await repeat(systems[0] as Asked, 1, endMs)
+    const bare = await startBareServer(large.bytes)
+    running.push(bare)
     const results: Result[] = []
     for (const clients of [1, 8]) {
-      for (const system of systems) results.push(await repeat(system, clients, endMs))
+      const rounds = [...systems, sameBytes(bare.url)]
+      for (const system of rounds) results.push(await repeat(system, clients, endMs))
     }
-    for (const system of systems) results.push(await followNow(system, endMs))
+    for (const system of systems) {
+      for (const name of PANEL_FUNCTIONS) results.push(await followNow(system, name, endMs))
+    }
     results.push(await askRelative(service.url, service.key))
     const computations = await stampede(service.url, service.key, endMs)
     report(results, computations)
@@ -102,9 +114,9 @@ function millrace(url: string, key: string): Asked {
         queries: [{ query: 'load' }],
         timeRange: { start: endMs - DAYS * DAY_MS, end: endMs, step: LARGE_STEP_SECONDS },
       }),
-    panel: (series, endMs) =>
+    panel: (name, series, endMs) =>
       ask({
-        queries: [panelQuery(series)],
+        queries: [panelQuery(series, name)],
         timeRange: { start: endMs - DAYS * DAY_MS, end: endMs, step: 3600 },
       }),
   }
@@ -115,11 +127,11 @@ function askMillrace(key: string, body: object): Buffer {
   return rawRequest('POST', `/api/v1/metrics/${PROJECT}/query_range`, headers, JSON.stringify(body))
 }
 
-function panelQuery(series: number) {
+function panelQuery(series: number, name: PanelFunction = 'max_over_time') {
   return {
     query: 'load',
     labelSelector: { series: String(series) },
-    functions: [{ name: 'max_over_time', arguments: [{ durationValue: { value: 1, unit: 'h' } }] }],
+    functions: [{ name, arguments: [{ durationValue: { value: 1, unit: 'h' } }] }],
   }
 }
 
@@ -128,8 +140,24 @@ function victoriaMetrics(url: string): Asked {
     name: 'VictoriaMetrics',
     url,
     large: (endMs) => askVictoria('last_over_time(load[1d])', endMs, LARGE_STEP_SECONDS),
-    panel: (series, endMs) => askVictoria(`max_over_time(load{series="${series}"}[1h])`, endMs, 3600),
+    panel: (name, series, endMs) => askVictoria(`${name}(load{series="${series}"}[1h])`, endMs, 3600),
   }
+}
+
+/** Node's own server that answers whatever it is asked with as many bytes as the large answer has. */
+async function startBareServer(bytes: number): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const child = fork(join(import.meta.dirname, 'cache', 'bare-server-process.ts'), [String(bytes)])
+  const [port] = (await once(child, 'message')) as [number]
+  const stop = async (): Promise<void> => {
+    child.kill()
+    await once(child, 'exit')
+  }
+  return { url: `http://127.0.0.1:${port}`, stop }
+}
+
+function sameBytes(url: string): Asked {
+  const request = rawRequest('POST', '/', { 'content-type': 'application/json' }, '{}')
+  return { name: 'bare Node', url, large: () => request, panel: () => request }
 }
 
 function askVictoria(query: string, endMs: number, step: number): Buffer {
@@ -166,9 +194,10 @@ async function repeat(system: Asked, clients: number, endMs: number): Promise<Re
 }
 
 /** Panels up to a time that moves one step on with each round: no request is ever asked twice. */
-async function followNow(system: Asked, endMs: number): Promise<Result> {
-  return panels(`dashboard of ${PANELS}, each call one step on`, system.name, system.url, (series, round) =>
-    system.panel(series, endMs - (ROUNDS - round) * HOUR_MS),
+async function followNow(system: Asked, name: PanelFunction, endMs: number): Promise<Result> {
+  const what = `dashboard of ${PANELS}, each call one step on, ${name}`
+  return panels(what, system.name, system.url, (series, round) =>
+    system.panel(name, series, endMs - (ROUNDS - round) * HOUR_MS),
   )
 }
 
@@ -230,8 +259,12 @@ function report(results: readonly Result[], stampedeComputations: number): void 
   for (const { what, system, perSecond, latency, bytes } of results) {
     const { medianMs, p99Ms } = latency
     process.stdout.write(
-      `${what.padEnd(44)} ${system.padEnd(16)} ${perSecond.toFixed(0).padStart(6)}/s  p50 ${medianMs.toFixed(2)} ms  p99 ${p99Ms.toFixed(2)} ms  ${Math.round(bytes / 1000)} kB\n`,
+      `${what.padEnd(58)} ${system.padEnd(16)} ${perSecond.toFixed(0).padStart(6)}/s  p50 ${medianMs.toFixed(2)} ms  p99 ${p99Ms.toFixed(2)} ms  ${Math.round(bytes / 1000)} kB\n`,
     )
+  }
+  for (const { what, perSecond } of results.filter(({ system }) => system === 'bare Node')) {
+    const ours = results.find((each) => each.what === what && each.system === 'Millrace')?.perSecond ?? 0
+    process.stdout.write(`${what}: ${Math.round((100 * ours) / perSecond)} % of bare Node\n`)
   }
   process.stdout.write(
     `${STAMPEDE} equal misses at once: computed ${stampedeComputations} time(s)\nWritten to ${OUT}\n`,

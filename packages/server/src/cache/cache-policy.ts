@@ -81,7 +81,10 @@ export interface Question<Value> {
   scope(nowMs: number): AnswerScope
   /** Called at most once at a time for one key (CA-4), except by those who forbid or force. */
   compute(nowMs: number, reading: Reading): Promise<Value>
-  /** Is everything read by one statement, which sees one state by itself? Then it is not computed again for what was written meanwhile. */
+  /**
+   * Is everything read by one statement, which can leave nothing out? Then it waits a little for batches that are being stored, is not computed
+   * again for what is written meanwhile, and is due as soon as that is whole.
+   */
   readonly readsOnce?: true
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { AnswerScope, Question } from './cache-policy.ts'
 import { dayOf, startOfDayMicros } from './data-change.ts'
-import type { Coverage, DataVersionStore, DataView, OpenWrite } from './data-version-store.ts'
+import type { Coverage, DataOwner, DataVersionStore, DataView, OpenWrite } from './data-version-store.ts'
 import type { Basis, DataVersions } from './data-versions.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -31,6 +31,9 @@ const TRIES_MAX = 8
 const CAREFUL_FROM_TRY = 4
 /** How long a rollback is waited for at first, and longer each time: it is quick, and reading around it is not. */
 const ROLLBACK_WAIT_MS = 50
+/** How long a statement of a user, which can leave nothing out, waits for batches that are being stored, and how often it looks. */
+const BATCH_WAIT_MS = 100
+const BATCH_LOOK_MS = 10
 
 /**
  * Facts become visible one by one while a batch is stored, so a computation of several statements could see the first half of a batch in one
@@ -45,7 +48,8 @@ export function createReadViews({ store, versions, clock, sleep }: ReadViewsOpti
   ): Promise<Viewed<Value> | Disturbance> {
     const computedAt = clock.now()
     const scope = question.scope(computedAt)
-    const view = await store.view(question.owner)
+    const seen = await store.view(question.owner)
+    const view = question.readsOnce ? await whenEnded(question.owner, scope.coverage, seen) : seen
     const open = openIn(view, scope.coverage)
     if (careful.waitsForRollbacks && open.some(({ rollback }) => rollback !== null)) return ROLLING_BACK
     const snapshot = snapshotOf(view, open, careful.fromMicros)
@@ -57,11 +61,27 @@ export function createReadViews({ store, versions, clock, sleep }: ReadViewsOpti
       mayReuse,
       whenUndisturbed: (work) => void works.push(work),
     })
-    if (question.readsOnce) return { value, computedAt, basis }
-    const disturbance = await disturbanceOf(question, scope, view, snapshot)
+    const disturbance = await disturbanceOf(question, scope, view, question.readsOnce ? null : snapshot)
+    if (question.readsOnce) {
+      const isWhole = open.length === 0 && disturbance === null
+      // What may hold a part of a batch is due as soon as that batch is whole.
+      return { value, computedAt, basis: isWhole ? basis : { ...basis, newData: 'matter' } }
+    }
     if (disturbance) return disturbance
     for (const work of works) work()
     return { value, computedAt, basis }
+  }
+
+  /** The view when what is open in `seen` where a single statement looks has ended; it is not waited for long. */
+  async function whenEnded(owner: DataOwner, coverage: Coverage, seen: DataView): Promise<DataView> {
+    const met = new Set(openIn(seen, coverage).map(({ sequence }) => sequence))
+    let view = seen
+    for (let waitedMs = 0; waitedMs < BATCH_WAIT_MS; waitedMs += BATCH_LOOK_MS) {
+      if (!view.open.some(({ sequence }) => met.has(sequence))) break
+      await sleep(BATCH_LOOK_MS)
+      view = await store.view(owner)
+    }
+    return view
   }
 
   /** What was written where nothing was left out; null when nothing was. */

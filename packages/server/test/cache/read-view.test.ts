@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Question } from '../../src/cache/cache-policy.ts'
 import { createChangeCollector, touchesOf } from '../../src/cache/data-change.ts'
-import { createDataVersions } from '../../src/cache/data-versions.ts'
+import { createDataVersions, type DataVersions } from '../../src/cache/data-versions.ts'
 import { createReadViews, type ReadViews } from '../../src/cache/read-view.ts'
 import type { Reading } from '../../src/cache/snapshot.ts'
 import { createBatchStore } from '../../src/database/batch-store.ts'
@@ -18,6 +18,7 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
   let database: TestDatabase
   let batches: BatchStore
   let views: ReadViews
+  let versions: DataVersions
   let owner: { projectId: number; version: number }
   let readings: Reading[]
   let begun = 0
@@ -33,9 +34,10 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     const clock = createManualClock()
     const store = createDataVersionStore(db)
     onSleep = () => Promise.resolve()
+    versions = createDataVersions({ store, clock, maxAgeMs: 0 })
     views = createReadViews({
       store,
-      versions: createDataVersions({ store, clock, maxAgeMs: 0 }),
+      versions,
       clock,
       sleep: () => onSleep(),
     })
@@ -66,8 +68,11 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     await batches.finish(owner, [{ sequence, accepted: 1, warnings: [], exports: [] }], changes, 0)
   }
   const write = async (name: string, day: number) => finish(await begin(name, day))
+  /** The same by one statement. */
+  const computeAtOnce = (...meanwhile: readonly (() => Promise<unknown>)[]) => computeAs(true, meanwhile)
   /** A question about `a` on days 1 to 3; what happens while it is computed for the n-th time. */
-  function compute(...meanwhile: readonly (() => Promise<unknown>)[]) {
+  const compute = (...meanwhile: readonly (() => Promise<unknown>)[]) => computeAs(false, meanwhile)
+  function computeAs(isOneStatement: boolean, meanwhile: readonly (() => Promise<unknown>)[]) {
     const question: Question<number> = {
       key: 'k',
       owner,
@@ -80,6 +85,7 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
         await meanwhile[readings.length - 1]?.()
         return readings.length
       },
+      ...(isOneStatement ? { readsOnce: true as const } : {}),
     }
     return views.compute(question, true)
   }
@@ -150,6 +156,36 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     )
     expect(readings.at(-1)?.snapshot?.fromMicros).toBeLessThanOrEqual(DAY_MICROS)
     expect(readings.length).toBeLessThanOrEqual(4)
+  })
+
+  it('of one statement begins when the batches that it meets have ended', async () => {
+    await write('a', 9)
+    const batch = await begin('a', 2)
+    let looks = 0
+    onSleep = () => (++looks === 3 ? finish(batch) : Promise.resolve())
+    const { basis } = await computeAtOnce()
+    expect(looks).toBe(3)
+    expect(basis).toMatchObject({ dataVersion: 3, newData: 'outside' })
+    expect(await versions.isLate(basis)).toBe(false)
+  })
+
+  it('of one statement that may have seen a part of a batch is due when that batch is whole (CA-6)', async () => {
+    for (const name of ['b', 'a']) await write(name, 9)
+    const patient = await begin('a', 2)
+    const met = (await computeAtOnce()).basis
+    readings = []
+    let batch: Awaited<ReturnType<typeof begin>> | undefined
+    const came = (
+      await computeAtOnce(async () => {
+        batch = await begin('a', 3)
+      })
+    ).basis
+    expect(readings).toHaveLength(1)
+    for (const basis of [met, came]) expect(await versions.isLate(basis)).toBe(false)
+    await finish(patient)
+    expect(await versions.isLate(met)).toBe(true)
+    if (batch) await finish(batch)
+    expect(await versions.isLate(came)).toBe(true)
   })
 
   it('takes what nobody knows the extent of for anything', async () => {
