@@ -9,6 +9,8 @@ import type { Pace } from './pace.ts'
 export interface BucketBlock {
   readonly starts: Int32Array
   readonly keys: Uint8Array
+  /** 1 at the places of series with one row for each bucket, none of them for a first microsecond. */
+  readonly isRegular: Uint8Array
   readonly counts: Float64Array
   /** One column for each statistic of the order, in its order. */
   readonly columns: readonly Float64Array[]
@@ -18,14 +20,21 @@ export interface BucketBlock {
 export const EMPTY_BLOCK: BucketBlock = {
   starts: new Int32Array(1),
   keys: new Uint8Array(),
+  isRegular: new Uint8Array(),
   counts: new Float64Array(),
   columns: [],
 }
 
 /** What a block holds in memory. */
-export function bytesOfBlock({ starts, keys, counts, columns }: BucketBlock): number {
+export function bytesOfBlock({ starts, keys, isRegular, counts, columns }: BucketBlock): number {
   // Every object costs something.
-  return 500 + starts.byteLength + keys.byteLength + counts.byteLength * (1 + columns.length)
+  return (
+    500 +
+    starts.byteLength +
+    keys.byteLength +
+    isRegular.byteLength +
+    counts.byteLength * (1 + columns.length)
+  )
 }
 
 /** Gathers rows in any order and sorts them into blocks. */
@@ -138,15 +147,29 @@ export function createBlockBuilder({ bucketsPerBlock }: BucketLevel, width: numb
           }
           return picked
         }
+        const sortedKeys = Uint8Array.from(order, (row) => (keys[row] ?? 0) - firstKey)
         return {
           starts,
-          keys: Uint8Array.from(order, (row) => (keys[row] ?? 0) - firstKey),
+          keys: sortedKeys,
+          isRegular: findRegular(starts, sortedKeys, bucketsPerBlock),
           counts: pick(0),
           columns: Array.from({ length: width }, (_, column) => pick(column + 1)),
         }
       }
     },
   }
+}
+
+function findRegular(starts: Int32Array, keys: Uint8Array, bucketsPerBlock: number): Uint8Array {
+  const isRegular = new Uint8Array(starts.length - 1)
+  for (let place = 0; place < isRegular.length; place += 1) {
+    const start = starts[place] ?? 0
+    if ((starts[place + 1] ?? 0) - start !== bucketsPerBlock) continue
+    let bucket = 0
+    while (bucket < bucketsPerBlock && keys[start + bucket] === 2 * bucket + 1) bucket += 1
+    if (bucket === bucketsPerBlock) isRegular[place] = 1
+  }
+  return isRegular
 }
 
 /** Takes rows by the ids of their series; those of unknown series wait until they are known. */

@@ -7,6 +7,8 @@ import type { CellStatistic, MetricType } from './series-source.ts'
 interface PlacedBlock {
   readonly block: BucketBlock
   readonly cells: Int32Array
+  /** The cell of the first bucket where each bucket is a cell of its own, except for its first microsecond; -1 where not. */
+  readonly firstCell: number
 }
 
 /** The blocks of a stretch, laid over the cells of a plan. */
@@ -25,8 +27,17 @@ export function placeBlocks(
       while (next < edges.length && (edges[next] ?? Infinity) <= time) next += 1
       cells[key] = next - 1
     }
-    return { block, cells }
+    return { block, cells, firstCell: firstCellOf(cells, edges.length - 1) }
   })
+}
+
+function firstCellOf(cellOfKey: Int32Array, cells: number): number {
+  const first = cellOfKey[1] ?? -1
+  if (first < 0 || (cellOfKey.at(-1) ?? cells) >= cells) return -1
+  for (let key = 1; key < cellOfKey.length; key += 2) {
+    if (cellOfKey[key] !== first + (key >> 1)) return -1
+  }
+  return first
 }
 
 /** The cells of one series, filled anew for each. */
@@ -59,19 +70,33 @@ export function createCellFiller(
   /** Of each block the rows of the series at hand that lie in cells, `[from, end)`. */
   const from = new Int32Array(placed.length)
   const end = new Int32Array(placed.length)
+  /** Of each block the cell of its first row where each row is the next cell's; -1 where not. */
+  const one = new Int32Array(placed.length)
   let before = Number.NaN
   let samples = 0
 
   /** Finds the rows of a series, and adds up what lies before the cells. */
   function find(place: number): void {
     for (let index = 0; index < placed.length; index += 1) {
-      const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
-      const { starts, keys, counts, columns } = block
+      const { block, cells: cellOf, firstCell } = placed[index] ?? NO_BLOCK
+      const { starts, keys, isRegular, counts, columns } = block
       from[index] = 0
       end[index] = 0
+      one[index] = -1
       if (place + 1 >= starts.length) continue
       let row = starts[place] ?? 0
       const last = starts[place + 1] ?? 0
+      if (firstCell >= 0 && isRegular[place]) {
+        from[index] = row
+        end[index] = last
+        one[index] = firstCell
+        for (let cell = firstCell; row < last; row += 1, cell += 1) {
+          const inRow = counts[row] ?? 0
+          count[cell] = (count[cell] ?? 0) + inRow
+          samples += inRow
+        }
+        continue
+      }
       for (; row < last && (cellOf[keys[row] ?? 0] ?? 0) < 0; row += 1) {
         const value = columns[beforeColumn]?.[row] ?? Number.NaN
         samples += counts[row] ?? 0
@@ -103,7 +128,7 @@ export function createCellFiller(
       before = Number.NaN
       find(place)
       for (const { statistic, column, isSum, values } of targets) {
-        const rows = { placed, column, from, end }
+        const rows = { placed, column, from, end, one }
         if (isSum) addUp(values, rows)
         else if (statistic === 'first') keepFirst(values, rows)
         else if (statistic === 'last') keepLast(values, rows)
@@ -113,7 +138,7 @@ export function createCellFiller(
   }
 }
 
-const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, cells: new Int32Array() }
+const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, cells: new Int32Array(), firstCell: -1 }
 
 /** The rows of one series in one column of all blocks, ascending in time. */
 interface Rows {
@@ -121,10 +146,11 @@ interface Rows {
   readonly column: number
   readonly from: Int32Array
   readonly end: Int32Array
+  readonly one: Int32Array
 }
 
 /** Sums of the rows of each cell, compensated (Neumaier). */
-function addUp(sums: Float64Array, { placed, column, from, end }: Rows): void {
+function addUp(sums: Float64Array, { placed, column, from, end, one }: Rows): void {
   let [cell, sum, lost] = [-1, 0, 0]
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
@@ -132,6 +158,18 @@ function addUp(sums: Float64Array, { placed, column, from, end }: Rows): void {
     if (!source) continue
     const { keys } = block
     const last = end[index] ?? 0
+    const first = one[index] ?? -1
+    if (first >= 0 && first !== cell) {
+      if (cell >= 0) sums[cell] = sum + lost
+      cell = first - 1
+      for (let row = from[index] ?? 0; row < last; row += 1) {
+        cell += 1
+        sums[cell] = source[row] ?? 0
+      }
+      sum = sums[cell] ?? 0
+      lost = 0
+      continue
+    }
     for (let row = from[index] ?? 0; row < last; row += 1) {
       const value = source[row] ?? 0
       const next = cellOf[keys[row] ?? 0] ?? 0
@@ -166,13 +204,20 @@ function keepFirst(values: Float64Array, { placed, column, from, end }: Rows): v
   }
 }
 
-function keepLast(values: Float64Array, { placed, column, from, end }: Rows): void {
+function keepLast(values: Float64Array, { placed, column, from, end, one }: Rows): void {
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
     if (!source) continue
     const { keys } = block
     const last = end[index] ?? 0
+    const first = one[index] ?? -1
+    if (first >= 0) {
+      for (let row = from[index] ?? 0, cell = first; row < last; row += 1, cell += 1) {
+        values[cell] = source[row] ?? Number.NaN
+      }
+      continue
+    }
     for (let row = from[index] ?? 0; row < last; row += 1) {
       values[cellOf[keys[row] ?? 0] ?? 0] = source[row] ?? Number.NaN
     }

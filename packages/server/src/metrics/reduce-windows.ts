@@ -20,7 +20,7 @@ export function createWindowReduction(
   const reduceByIndex = indexReduction(ranges, WINDOW_REDUCERS[name], quantile)
   switch (name) {
     case 'carried':
-      return (series) => carryForward(series, ranges)
+      return carryForward(ranges)
     case 'sum':
     case 'avg': {
       const add = windowSums(ranges, 'sum')
@@ -67,19 +67,22 @@ function indexReduction(
 }
 
 /** The last value before the end of each window. */
-function carryForward({ before, count, statistics }: SeriesCells, { end }: CellRanges): Float64Array {
-  const { last } = statistics
-  const values = new Float64Array(count.length + 1)
-  let value = point(before ?? Number.NaN)
-  values[0] = value
-  for (let cell = 0; cell < count.length; cell += 1) {
-    if (count[cell]) value = point(last?.[cell] ?? Number.NaN)
-    values[cell + 1] = value
+function carryForward({ end }: CellRanges): WindowReduction {
+  let values = new Float64Array()
+  return ({ before, count, statistics }) => {
+    if (values.length !== count.length + 1) values = new Float64Array(count.length + 1)
+    const { last } = statistics
+    let value = point(before ?? Number.NaN)
+    values[0] = value
+    for (let cell = 0; cell < count.length; cell += 1) {
+      if (count[cell]) value = point(last?.[cell] ?? Number.NaN)
+      values[cell + 1] = value
+    }
+    // Plain loops: Float64Array.from with a function takes ten times as long.
+    const carried = new Float64Array(end.length)
+    for (let i = 0; i < end.length; i += 1) carried[i] = values[end[i] ?? 0] ?? Number.NaN
+    return carried
   }
-  // Plain loops: Float64Array.from with a function takes ten times as long.
-  const carried = new Float64Array(end.length)
-  for (let i = 0; i < end.length; i += 1) carried[i] = values[end[i] ?? 0] ?? Number.NaN
-  return carried
 }
 
 /** Windows of fewer cells than these are walked. */
@@ -110,6 +113,21 @@ function runningCounts(count: Float64Array, running: Float64Array): void {
   running[count.length] = total
 }
 
+/** The same of values, as long as their sums are exact: of integers that stay within 53 bits. False where they do not. */
+function runningIntegers(count: Float64Array, values: Float64Array, running: Float64Array): boolean {
+  let [total, size] = [0, 0]
+  for (let cell = 0; cell < count.length; cell += 1) {
+    running[cell] = total
+    if (!count[cell]) continue
+    const value = values[cell] ?? 0
+    if (value !== Math.floor(value)) return false
+    total += value
+    size += Math.abs(value)
+  }
+  running[count.length] = total
+  return size <= Number.MAX_SAFE_INTEGER
+}
+
 /** Compensated (Neumaier) sums of a statistic over windows, by the number of samples or seconds in them where that is wanted; no point where there are no samples. */
 function windowSums(
   ranges: CellRanges,
@@ -119,6 +137,7 @@ function windowSums(
   const cuts = windowCuts(ranges)
   const isWalked = longest < SHORT
   let running = new Float64Array()
+  let integers = running
   let [toEnd, toEndLost] = [running, running]
   let [fromStart, fromStartLost] = [running, running]
 
@@ -163,6 +182,7 @@ function windowSums(
     if (!values) throw new Error(`The statistic ${statistic} was not read`)
     if (running.length !== count.length + 1) {
       running = new Float64Array(count.length + 1)
+      integers = new Float64Array(count.length + 1)
       if (!isWalked) {
         // One more, which stays 0: what begins at the end of all cells, or ends before them.
         toEnd = new Float64Array(count.length + 1)
@@ -172,8 +192,18 @@ function windowSums(
       }
     }
     runningCounts(count, running)
-    if (!isWalked) addBlocks(count, values)
     const reduced = new Float64Array(first.length)
+    if (runningIntegers(count, values, integers)) {
+      for (let i = 0; i < reduced.length; i += 1) {
+        const [from, to] = [first[i] ?? 0, end[i] ?? 0]
+        const samples = (running[to] ?? 0) - (running[from] ?? 0)
+        const sum = (integers[to] ?? 0) - (integers[from] ?? 0)
+        const divisor = by === null ? 1 : by === 'samples' ? samples : (seconds[i] ?? 0)
+        reduced[i] = samples > 0 ? point(sum / divisor) : Number.NaN
+      }
+      return reduced
+    }
+    if (!isWalked) addBlocks(count, values)
     for (let i = 0; i < reduced.length; i += 1) {
       const from = first[i] ?? 0
       const to = end[i] ?? 0

@@ -16,11 +16,14 @@ import { createFairMemory } from '../../src/cache/fair-memory.ts'
 import { parseCachePolicy } from '../../src/cache/parse-policy.ts'
 import { createReadViews } from '../../src/cache/read-view.ts'
 import { createResultCache } from '../../src/cache/result-cache.ts'
+import { createBucketSource } from '../../src/clickhouse/bucket-source.ts'
 import { createSeriesSource } from '../../src/clickhouse/series-source.ts'
 import { createDataVersionStore } from '../../src/database/data-version-store.ts'
+import { createNameChangesStore } from '../../src/database/name-changes-store.ts'
 import { createResultStore } from '../../src/database/result-store.ts'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import { parseRangeQuery } from '../../src/metrics/range-query.ts'
+import { createRememberedSeries } from '../../src/metrics/remembered-series.ts'
 import { createPointMemory } from '../../src/metrics/reuse-points.ts'
 import { createRunRangeQuery, type RunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { SeriesSource } from '../../src/metrics/series-source.ts'
@@ -116,37 +119,44 @@ describe('answers of a real engine', () => {
     await facts.stop()
   })
 
-  it('are of one state of the data, no older than the policy allows, and equal to fresh ones bit for bit (CA-2, CA-4, CA-6)', async () => {
-    await assert(
-      asyncProperty(array(steps, { minLength: 8, maxLength: 16, size: 'max' }), async (script) => {
-        const world = await openWorld(facts, database)
-        for (const step of script) {
-          if (step.kind === 'wait') world.wait(step.ms)
-          else if (step.kind === 'change') await world.change(step.change)
-          else if (step.kind === 'ask') await world.ask(step.ask)
-          else if (step.kind === 'during') {
-            world.onStored(async () => {
-              for (const each of step.asks) await world.ask(each)
-            })
-            await world.change({ kind: 'ingest', hoursAgo: step.hoursAgo })
-          } else {
-            world.onRead(() => world.change(step.change))
-            await world.ask(step.isForced ? { ...step.ask, wire: { forceRefresh: true } } : step.ask)
-            world.onRead(null)
+  it.each([
+    ['read from the engine', 6],
+    ['with buckets in memory', 6],
+  ])(
+    '%s, are of one state of the data, no older than the policy allows, and equal to fresh ones bit for bit (CA-2, CA-4, CA-6)',
+    async (how, numRuns) => {
+      await assert(
+        asyncProperty(array(steps, { minLength: 8, maxLength: 16, size: 'max' }), async (script) => {
+          const world = await openWorld(facts, database, how === 'with buckets in memory')
+          for (const step of script) {
+            if (step.kind === 'wait') world.wait(step.ms)
+            else if (step.kind === 'change') await world.change(step.change)
+            else if (step.kind === 'ask') await world.ask(step.ask)
+            else if (step.kind === 'during') {
+              world.onStored(async () => {
+                for (const each of step.asks) await world.ask(each)
+              })
+              await world.change({ kind: 'ingest', hoursAgo: step.hoursAgo })
+            } else {
+              world.onRead(() => world.change(step.change))
+              await world.ask(step.isForced ? { ...step.ask, wire: { forceRefresh: true } } : step.ask)
+              world.onRead(null)
+            }
           }
-        }
-        await world.close()
-      }),
-      { numRuns: 6, endOnFailure: true },
-    )
-  }, 240_000)
+          await world.close()
+        }),
+        { numRuns, endOnFailure: true },
+      )
+    },
+    240_000,
+  )
 })
 
 type Ask = { readonly shape: number; readonly wire: object }
 type Change = { readonly kind: 'ingest' | 'rollback'; readonly hoursAgo: number }
 
 /** A project with its write path and cache, and what each of its states answers without any cache. */
-async function openWorld(facts: TestEngine, database: TestDatabase) {
+async function openWorld(facts: TestEngine, database: TestDatabase, hasMemory: boolean) {
   const clock = createManualClock(Date.UTC(2026, 2, 10, 5))
   const startMs = clock.now()
   const project = await createTestProject(database)
@@ -170,9 +180,17 @@ async function openWorld(facts: TestEngine, database: TestDatabase) {
       },
     }),
   })
+  const asked = hasMemory
+    ? createRememberedSeries({
+        source,
+        buckets: createBucketSource(facts.engine),
+        changes: createNameChangesStore(database.db),
+        clock,
+      })
+    : source
   const disturbed: SeriesSource = {
     read: async (plan, signal) => {
-      const reading = await source.read(plan, signal)
+      const reading = await asked.read(plan, signal)
       const work = read
       read = null
       await work?.()
