@@ -1,8 +1,11 @@
+import { appendFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Command, Option } from 'commander'
 import { collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
+import { describeFailure } from './describe-failure.ts'
 import { createProgressBar } from './import/progress-bar.ts'
 import { COLUMN_TYPES, RECORD_KINDS, type Mapping } from './import/row-to-record.ts'
-import { FORMATS, runImport, type Format } from './import/run-import.ts'
+import { FORMATS, runImport, type BadRow, type Format } from './import/run-import.ts'
 import { parseCount } from './parse-count.ts'
 import { printJson, printLine } from './print.ts'
 import { UsageError } from './usage-error.ts'
@@ -14,6 +17,7 @@ interface ImportCommandOptions extends ConnectionOptions {
   readonly type?: readonly string[]
   readonly chain?: string
   readonly batchRows: number
+  readonly badRows?: string
   readonly version?: number
 }
 
@@ -30,6 +34,10 @@ export function importCommand(): Command {
       .option('--type <column=type>', `of a column of text: ${COLUMN_TYPES.join(', ')}; repeatable`, collect)
       .option('--chain <id>', 'of rows without a column chain')
       .option('--batch-rows <number>', 'rows a batch', parseCount, 10_000)
+      .option(
+        '--bad-rows <file>',
+        'leave out rows that cannot be taken, and write them here as NDJSON, each with its line and the reason',
+      )
       .option('--version <number>', 'processor version; default the active one', parseCount)
       .addHelpText('after', EXAMPLES),
   ).action(async (project: string, files: readonly string[], options: ImportCommandOptions) => {
@@ -38,7 +46,7 @@ export function importCommand(): Command {
       throw new UsageError('--batch-rows must be from 1 to 100000')
     }
     for (const path of files) {
-      const bar = createProgressBar()
+      const bar = createProgressBar(basename(path))
       const warnings = new Set<string>()
       const outcome = await runImport({
         connection: connectionOf(options),
@@ -50,17 +58,30 @@ export function importCommand(): Command {
         version: options.version,
         onProgress: (fraction, rows) => bar.draw(fraction, rows),
         onWarning: (warning) => warnings.add(warning),
+        onWaiting: (reason, waitMs) =>
+          bar.wait(
+            `waiting: ${describeFailure(reason).split('\n', 1)[0]}; again in ${Math.ceil(waitMs / 1000)} s`,
+          ),
+        onBadRow: options.badRows === undefined ? undefined : badRowWriter(options.badRows, path),
       }).finally(() => bar.clear())
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
       if (options.json) printJson({ path, ...outcome })
       else {
-        const { rows, resumedAt, repeatedRows } = outcome
+        const { rows, resumedAt, repeatedRows, badRows: left } = outcome
         const resumed = resumedAt > 0 ? `, ${resumedAt} of them before` : ''
         const repeated = repeatedRows > 0 ? `, ${repeatedRows} of them known already` : ''
-        printLine(`${path}: ${rows} rows imported${resumed}${repeated}.`)
+        printLine(`${path}: ${rows - left} rows imported${resumed}${repeated}.`)
+        if (left > 0) printLine(`${left} rows were left out; ${options.badRows} says which and why.`)
       }
     }
   })
+}
+
+/** Appends: an import that goes on where it was adds to what it wrote. */
+function badRowWriter(target: string, path: string): (row: BadRow) => void {
+  return (row) => {
+    appendFileSync(target, `${JSON.stringify({ path, ...row })}\n`)
+  }
 }
 
 function mappingOf({ as, column, type, chain }: ImportCommandOptions): Mapping | null {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -158,19 +158,116 @@ describe('millrace import', () => {
     }
     const connection = { ...options(path).connection, fetch: broken }
     await expect(runImport(options(path, { connection }))).rejects.toThrow('gone')
-    expect(await runImport(options(path))).toEqual({ rows: 95, resumedAt: 40, repeatedRows: 10 })
+    expect(await runImport(options(path))).toEqual({ rows: 95, resumedAt: 40, repeatedRows: 10, badRows: 0 })
     expect(await rows('select sum(value) as s from resumed')).toEqual([{ s: 95 }])
-    expect(await runImport(options(path))).toEqual({ rows: 95, resumedAt: 0, repeatedRows: 95 })
+    expect(await runImport(options(path))).toEqual({ rows: 95, resumedAt: 0, repeatedRows: 95, badRows: 0 })
     expect(await rows('select sum(value) as s from resumed')).toEqual([{ s: 95 }])
   })
 
-  it('refuses to go on in a file that has changed since', async () => {
-    const path = await write('changed.ndjson', `${counters('changed', 15)}\n{"type":"counter"}`)
+  it('goes on in a file that was mended behind what is imported, and in no other', async () => {
+    const faulty = `${counters('mended', 15)}\n\n{"type":"counter"}\n${counters('mended', 10)}`
+    const path = await write('mended.ndjson', faulty)
     await expect(runImport(options(path))).rejects.toThrow(
-      /rows 11 to 16 were refused.*line 6.*timestampMicros is required/,
+      /mended\.ndjson, line 17: timestampMicros is required.*\nNothing of its batch is imported/,
     )
-    await write('changed.ndjson', counters('changed', 17))
-    await expect(runImport(options(path))).rejects.toThrow(/changed\.ndjson has changed since row 10/)
+    await write('mended.ndjson', faulty.replace('"value":1', '"value":2'))
+    await expect(runImport(options(path))).rejects.toThrow(/first 10 rows of .*mended\.ndjson.* have changed/)
+    await write('mended.ndjson', faulty.slice(0, 200))
+    await expect(runImport(options(path))).rejects.toThrow(/have changed/)
+    await write('mended.ndjson', faulty.replace('{"type":"counter"}', counters('mended', 1)))
+    expect(await runImport(options(path))).toMatchObject({ rows: 26, resumedAt: 10, repeatedRows: 0 })
+    expect(await rows('select sum(value) as s from mended')).toEqual([{ s: 26 }])
+  })
+
+  it('leaves out bad rows where it may, and says where each stands, what it is and why', async () => {
+    const ndjson = await write(
+      'bad.ndjson',
+      `${counters('bad', 2)}\n{"type":"counter",\n{"type":"counter","name":"bad","value":"x","timestampMicros":1}\n${counters('bad', 20)}\n`,
+    )
+    const csv = await write(
+      'bad.csv',
+      'time,amount,live,at,data,ratio,note\n' +
+        '2024-01-01,1,true,2024-01-01,{},1.5,"two\nlines"\n' +
+        'yesterday,2,,,,,\n' +
+        '2024-01-02,x,,,,,\n' +
+        '2024-01-02,3,maybe,,,,\n' +
+        '2024-01-02,4,,soon,,,\n' +
+        '2024-01-02,5,,,{,,\n' +
+        '2024-01-02,6,,,,"",\n' +
+        '2024-01-02,7\n' +
+        '2024-01-02,8,f,,"{""n"":9007199254740993}",0.25,\n',
+    )
+    const left = join(directory, 'left.ndjson')
+    const types = ['amount=int', 'live=boolean', 'at=time', 'data=json', 'ratio=number']
+    const results = [
+      await millrace(ndjson, '--bad-rows', left, '--batch-rows', '5'),
+      await millrace(
+        csv,
+        '--bad-rows',
+        left,
+        '--as',
+        'event:Bad',
+        ...types.flatMap((type) => ['--type', type]),
+      ),
+    ]
+    expect(results.map(({ code, stderr, stdout }) => [code, stderr, stdout])).toEqual([
+      [0, '', expect.stringMatching(/22 rows imported[^]*2 rows were left out; .*left\.ndjson/)],
+      [0, '', expect.stringMatching(/2 rows imported[^]*7 rows were left out/)],
+    ])
+    expect(await rows('select sum(value) as s from bad')).toEqual([{ s: 22 }])
+    expect(await rows('select amount, live, data from Bad order by amount')).toEqual([
+      { amount: '1', live: true, data: '{}' },
+      { amount: '8', live: false, data: '{"n":9007199254740993}' },
+    ])
+    const told = (await readFile(left, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(
+      told.map(({ path, place, reason }) => [path === csv, place, reason.replace(/ \(line.*/, '')]),
+    ).toEqual([
+      [false, 'line 3', expect.stringMatching(/^is not valid JSON/)],
+      [false, 'line 4', expect.stringMatching(/^value must be a finite number/)],
+      [true, 'line 4', 'column time holds "yesterday", which is no instant'],
+      [true, 'line 6', 'column live holds "maybe", which is no boolean (true or false)'],
+      [true, 'line 7', 'column at holds "soon", which is no instant'],
+      [true, 'line 8', 'column data holds "{", which is no JSON'],
+      [true, 'line 9', 'column ratio holds "", which is no finite number'],
+      [true, 'line 10', 'has 2 cells; the header has 7'],
+      [true, 'line 5', expect.stringMatching(/^attributes\.amount\.\$int must be/)],
+    ])
+    expect(told[1].text).toContain('"value":"x"')
+  })
+
+  it('keeps every digit of numbers in NDJSON whose lines are no records (IN-6)', async () => {
+    const path = await write(
+      'long.ndjson',
+      '{"time":"2024-01-01","amount":115792089237316195423570985008687907853269984665640564039457584007913129639935,"rate":0.123456789012345678901234567891,"nested":{"n":[9007199254740993]},"small":1.5}\n',
+    )
+    expect(await millrace(path, '--as', 'event:Long')).toMatchObject({ code: 0, stderr: '' })
+    expect(await rows('select amount, rate, nested, small from Long')).toEqual([
+      {
+        amount: String(2n ** 256n - 1n),
+        rate: '0.123456789012345678901234567891',
+        nested: '{"n":[9007199254740993]}',
+        small: 1.5,
+      },
+    ])
+  })
+
+  it.each([
+    ['two.csv', 'a,b,a\n1,2,3\n', /two columns are called a/],
+    ['unnamed.csv', 'a,,b\n1,2,3\n', /column 2 has no name/],
+    ['open.csv', 'a,b\n1,"2\n3,4\n5,6\n', /ends inside the quoted cell that begins in line 2/],
+    ['latin.csv', Buffer.from([0x61, 0x0a, 0xe9, 0x0a]), /latin\.csv is not UTF-8/],
+    ['cut.csv.gz', gzipSync('a,b\n1,2\n').subarray(0, 15), /cut\.csv\.gz is no whole gzip file/],
+    ['cut.parquet', Buffer.from('PAR1 and no more'), /cut\.parquet is no whole Parquet file/],
+    ['none.csv', null, /no such file/],
+  ])('says what is wrong with the file %s', async (name, content, pattern) => {
+    const path = content === null ? join(directory, name) : await write(name, content)
+    const { code, stderr } = await millrace(path, '--as', 'event:Never')
+    expect(stderr).toMatch(pattern)
+    expect(code).toBe(1)
   })
 
   it.each([
@@ -189,8 +286,9 @@ describe('millrace import', () => {
   })
 
   it('draws a bar', () => {
-    expect(renderProgress(0.5, 1_234_567, 98_765.4)).toBe(
-      `[${'█'.repeat(15)}${' '.repeat(15)}] 50 %  1,234,567 rows  98,765/s`,
+    expect(renderProgress(0.5, 1_234_567, 98_765.4, 61.5)).toBe(
+      `[${'█'.repeat(15)}${' '.repeat(15)}] 50 %  1,234,567 rows  98,765/s  1:02 min left`,
     )
+    expect(renderProgress(0, 0, Number.NaN, Number.NaN)).toBe(`[${' '.repeat(30)}] 0 %  0 rows`)
   })
 })

@@ -1,44 +1,52 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+
+/** Which rows the service has on disk. */
+export interface Done {
+  readonly rows: number
+  /** Hash of what was made of them, batch by batch. */
+  readonly hash: string
+}
 
 /** How far an import got, in a file beside the imported one, so that it goes on there. */
 export interface ImportState {
-  /** Rows that the service has on disk. */
-  readonly doneRows: number
-  save(doneRows: number): void
+  readonly done: Done
+  /** The file is not the one that it was: whether the rows that are done are in it must be seen. */
+  readonly hasChanged: boolean
+  save(done: Done): void
   /** To be called at the end of the file. */
   clear(): void
 }
 
-/**
- * Opens the state of the import of a file in one way; another way (another project, mapping or batch size) has a state of its own.
- * Throws when the file has changed since.
- */
+interface Kept extends Done {
+  readonly size: number
+  readonly mtimeMs: number
+}
+
+/** Opens the state of the import of a file in one way; another way (another project, mapping or batch size) has a state of its own. */
 export function openImportState(path: string, way: unknown): ImportState {
   const key = createHash('sha256').update(JSON.stringify(way)).digest('hex').slice(0, 12)
   const statePath = `${path}.${key}.import`
   const { size, mtimeMs } = statSync(path)
   const before = read(statePath)
-  if (before && (before.size !== size || before.mtimeMs !== mtimeMs)) {
-    throw new Error(
-      `${basename(path)} has changed since row ${before.doneRows} of it was imported; batches that are as they were are recognised: remove ${statePath} to begin anew`,
-    )
-  }
   return {
-    doneRows: before?.doneRows ?? 0,
-    save(doneRows) {
+    done: before ?? { rows: 0, hash: '' },
+    hasChanged: before !== null && (before.size !== size || before.mtimeMs !== mtimeMs),
+    save({ rows, hash }) {
       // Renamed into place: an interruption leaves the state of before.
-      writeFileSync(`${statePath}.new`, JSON.stringify({ size, mtimeMs, doneRows }))
+      const kept: Kept = { size, mtimeMs, rows, hash }
+      writeFileSync(`${statePath}.new`, JSON.stringify(kept))
       renameSync(`${statePath}.new`, statePath)
     },
     clear: () => rmSync(statePath, { force: true }),
   }
 }
 
-function read(path: string): { size: number; mtimeMs: number; doneRows: number } | null {
+function read(path: string): Kept | null {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as { size: number; mtimeMs: number; doneRows: number }
+    const kept = JSON.parse(readFileSync(path, 'utf8')) as Partial<Kept>
+    // One of an earlier version tells too little: what is imported is recognised by its batches.
+    return kept.hash === undefined ? null : (kept as Kept)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error

@@ -8,13 +8,17 @@ export function ndjsonFile(path: string): SourceFile {
     progress,
     async *rows(fromRow) {
       let row = 0
+      let number = 0
       let rest = ''
       for await (const chunk of chunks) {
         const lines = (rest + chunk).split('\n')
         rest = lines.pop() ?? ''
-        for (const line of lines) if (line.trim() !== '' && row++ >= fromRow) yield line
+        for (const content of lines) {
+          number++
+          if (content.trim() !== '' && row++ >= fromRow) yield { place: `line ${number}`, content }
+        }
       }
-      if (rest.trim() !== '' && row >= fromRow) yield rest
+      if (rest.trim() !== '' && row >= fromRow) yield { place: `line ${number + 1}`, content: rest }
     },
   }
 }

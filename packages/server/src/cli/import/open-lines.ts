@@ -10,13 +10,26 @@ export function openText(path: string): { readonly chunks: AsyncIterable<string>
   const plain = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
   if (plain !== file) file.on('error', (error) => plain.destroy(error))
   return {
-    chunks: decode(plain),
+    chunks: decode(plain, path),
     progress: () => (size === 0 ? 1 : bytesRead / size),
   }
 }
 
-async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* decode(bytes: AsyncIterable<Uint8Array>, path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
-  yield decoder.decode()
+  let at = 0
+  try {
+    for await (const chunk of bytes) {
+      yield decoder.decode(chunk, { stream: true })
+      at += chunk.length
+    }
+    yield decoder.decode()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+      throw new Error(`${path} is not UTF-8: there are other bytes behind byte ${at}`, { cause: error })
+    }
+    if (code.startsWith('Z_')) throw new Error(`${path} is no whole gzip file`, { cause: error })
+    throw error
+  }
 }

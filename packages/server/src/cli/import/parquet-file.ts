@@ -26,7 +26,9 @@ const PARSERS = {
 /** A Parquet file, read by row groups. Decimals and times keep all their digits. */
 export async function parquetFile(path: string): Promise<SourceFile> {
   const file: AsyncBuffer = await asyncBufferFromFile(path)
-  const metadata = await parquetMetadataAsync(file)
+  const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {
+    throw new Error(`${path} is no whole Parquet file: ${(error as Error).message}`, { cause: error })
+  })
   const scales = takeDecimals(metadata)
   const rowCount = Number(metadata.num_rows)
   let readRows = 0
@@ -44,7 +46,9 @@ export async function parquetFile(path: string): Promise<SourceFile> {
           parsers: PARSERS,
           utf8: false,
         })
-        for (const row of rows) yield withDecimals(row, scales)
+        for (const [index, row] of rows.entries()) {
+          yield { place: `row ${rowStart + index + 1}`, content: withDecimals(row, scales) }
+        }
         readRows = rowEnd
       }
     },

@@ -1,4 +1,5 @@
 import { UsageError } from '../usage-error.ts'
+import { parseExactly, WrittenNumber } from './parse-exactly.ts'
 import type { FileDecimal, FileTime, SourceRow } from './source-row.ts'
 
 /** What rows become. */
@@ -109,7 +110,7 @@ function instantOf(text: string, column: string): string {
   const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(\.\d+)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i.exec(
     text,
   )
-  if (!match) throw new Error(`column ${column} holds "${text.slice(0, 40)}", which is no instant`)
+  if (!match) throw isNo('instant', text, column)
   const [, date = '', time = '00:00:00', fraction = '', zone = 'Z'] = match
   const seconds = time.length === 5 ? `${time}:00` : time
   const offset = /^(z|utc)$/i.test(zone)
@@ -125,17 +126,38 @@ function numberOf(cell: unknown, column: string): unknown {
   const digits = textOf(cell)
   if (/^-?\d+$/.test(digits)) return { $int: digits }
   if (/^-?\d+\.\d+$/.test(digits)) return { $decimal: digits }
-  const value = Number(digits)
-  if (digits.trim() === '' || !Number.isFinite(value)) {
-    throw new Error(`column ${column} holds "${digits.slice(0, 40)}", which is no finite number`)
-  }
+  return finite(digits, column)
+}
+
+function finite(text: string, column: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw isNo('finite number', text, column)
   return value
+}
+
+function booleanOf(text: string, column: string): boolean {
+  if (/^(true|t|1|yes)$/i.test(text)) return true
+  if (/^(false|f|0|no)$/i.test(text)) return false
+  throw isNo('boolean (true or false)', text, column)
+}
+
+function jsonOf(text: string, column: string): unknown {
+  try {
+    return parseExactly(text)
+  } catch {
+    throw isNo('JSON', text, column)
+  }
+}
+
+function isNo(what: string, text: string, column: string): Error {
+  return new Error(`column ${column} holds "${text.slice(0, 40)}", which is no ${what}`)
 }
 
 function attributeOf(cell: unknown, type: ColumnType | undefined, column: string): unknown {
   if (isTime(cell))
     return { $time: new Date(Number(cell.micros / 1000n)).toISOString().replace('Z', `${micros(cell)}Z`) }
   if (cell instanceof Date) return { $time: cell.toISOString() }
+  if (cell instanceof WrittenNumber) return numberOf(cell, column)
   if (isDecimal(cell)) return { $decimal: cell.digits }
   if (typeof cell === 'bigint') return { $int: cell.toString() }
   if (cell instanceof Uint8Array) return textOf(cell)
@@ -145,17 +167,17 @@ function attributeOf(cell: unknown, type: ColumnType | undefined, column: string
     case 'string':
       return cell
     case 'number':
-      return numberOf(Number(cell), column)
+      return numberOf(finite(cell, column), column)
     case 'int':
       return { $int: cell }
     case 'decimal':
       return { $decimal: cell }
     case 'boolean':
-      return /^(true|t|1|yes)$/i.test(cell)
+      return booleanOf(cell, column)
     case 'time':
       return { $time: instantOf(cell, column) }
     case 'json':
-      return JSON.parse(cell) as unknown
+      return jsonOf(cell, column)
   }
 }
 
