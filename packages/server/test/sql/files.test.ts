@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { parquetMetadata } from 'hyparquet'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -95,6 +96,53 @@ it('breaks the connection off where a statement fails on its way, so that nobody
     await expect(answer.arrayBuffer()).rejects.toThrow('terminated')
   }
 })
+
+it('answers with the error where Parquet fails on its way: a file without its last bytes is never sent (SQ-8)', async () => {
+  const answer = await ask('parquet', 'select throwIf(number = 600000) as ok, number from numbers(1000000)')
+  expect([answer.status, ((await answer.json()) as { message: string }).message]).toEqual([
+    400,
+    expect.stringMatching(/throwIf/),
+  ])
+})
+
+it.each(['csv', 'ndjson', 'arrow', 'parquet'])(
+  'lets whoever receives %s see that its transfer was cut, wherever that was (SQ-8)',
+  async (format) => {
+    const answer = await receiveRaw(format, 'select number as n, toString(number) as s from numbers(200000)')
+    expect(answer.isWhole(answer.bytes)).toBe(true)
+    for (const share of [0.2, 0.5, 0.9, 0.999]) {
+      expect(answer.isWhole(answer.bytes.subarray(0, Math.floor(answer.bytes.length * share)))).toBe(false)
+    }
+    expect(answer.isWhole(answer.bytes.subarray(0, -1))).toBe(false)
+  },
+)
+
+/** The bytes of an answer on the wire, and whether bytes are all of it by the rules of HTTP. */
+async function receiveRaw(format: string, sql: string) {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const body = JSON.stringify({ sqlQuery: { sql } })
+  socket.write(
+    `POST /api/v1${PATH}?format=${format} HTTP/1.1\r\nhost: x\r\nconnection: close\r\napi-key: ${service.administratorKey}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  const parts: Buffer[] = []
+  for await (const part of socket as AsyncIterable<Buffer>) parts.push(part)
+  return { bytes: Buffer.concat(parts), isWhole: endsWithLastChunk }
+}
+
+/** Walks through the chunks of a message: it is whole with the empty one. */
+function endsWithLastChunk(bytes: Buffer): boolean {
+  const head = bytes.indexOf('\r\n\r\n')
+  expect(bytes.toString('latin1', 0, head).toLowerCase()).toContain('transfer-encoding: chunked')
+  for (let at = head + 4; ;) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    if (lineEnd < 0) return false
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    at = lineEnd + 2 + size + 2
+    if (at > bytes.length) return false
+    if (size === 0) return true
+  }
+}
 
 const END = 0
 const SCHEMA = 1
