@@ -63,6 +63,7 @@ export function TimeChart({
     if (!element || times.length === 0) return
     const all = series.map((each, place) => ({ ...each, colour: each.colour ?? place }))
     const shown = stackedWithout ? stack(all.filter((_, place) => !stackedWithout.has(place))) : all
+    // Lines one pixel wide are drawn several times as fast without a graphics card, and many are easier to tell apart.
     const isFocusing = shown.length <= FOCUS_MAX
     const chart = new UPlot(
       {
@@ -85,7 +86,7 @@ export function TimeChart({
         ...(kind === 'bar'
           ? { scales: { x: { range: (_: UPlot, min: number, max: number) => barRange(min, max, times) } } }
           : {}),
-        series: [{}, ...shown.map((each) => line(each, kind))],
+        series: [{}, ...shown.map((each) => line(each, kind, isFocusing ? 1.6 : 1))],
         hooks: {
           setSelect: [
             (plot) => {
@@ -165,11 +166,11 @@ function colourOf(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim()
 }
 
-function line({ name, colour, values }: Drawn, kind: ChartKind): UPlot.Series {
+function line({ name, colour, values }: Drawn, kind: ChartKind, width: number): UPlot.Series {
   const stroke = colourOf(`--s${(colour % PALETTE) + 1}`)
   // A point with no neighbour would not be seen as a line.
   const isSparse = values.length < 3
-  const base = { label: name, stroke, width: 1.6, points: { show: isSparse, size: 6 } }
+  const base = { label: name, stroke, width, points: { show: isSparse, size: 6 } }
   switch (kind) {
     case 'line':
       return base

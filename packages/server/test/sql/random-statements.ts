@@ -83,70 +83,75 @@ interface Grammar {
 }
 
 /** Statements of joins, unions, common tables, sub-queries, lambdas and windows, each nested into the others. */
-export const randomStatement: fc.Arbitrary<RandomStatement> = fc.letrec<Grammar>((tie) => {
-  const alias = fc.constantFrom(...ALIASES)
-  const one = (write: (inner: string, name: string) => string): fc.Arbitrary<RandomStatement> =>
-    fc
-      .tuple(tie('source'), alias)
-      .map(([inner, name]) => ({ text: write(inner.text, name), isHostile: inner.isHostile }))
-  const two = (write: (a: string, b: string, name: string) => string): fc.Arbitrary<RandomStatement> =>
-    fc.tuple(tie('source'), tie('source'), alias).map(([a, b, name]) => ({
-      text: write(a.text, b.text, name),
-      isHostile: a.isHostile || b.isHostile,
-    }))
-  const own = fc.constantFrom(...OWN).map((text) => ({ text, isHostile: false }))
-  const decoy = fc
-    .constantFrom(...DECOYS)
-    .map((table) => ({ text: `select toUInt64(1) as x, 'a' as y from ${table}`, isHostile: true }))
-  const reaching = fc
-    .tuple(tie('source'), fc.constantFrom(...HOSTILE_EXPRESSIONS))
-    .map(([{ text }, expression]) => ({
-      text: `select x, toString(${expression}) as y from (${text})`,
-      isHostile: true,
-    }))
-  return {
-    source: fc.oneof(
-      { maxDepth: 4, depthSize: 'small' },
-      { arbitrary: own, weight: 12 },
-      { arbitrary: decoy, weight: 1 },
-      { arbitrary: reaching, weight: 1 },
-      { arbitrary: tie('statement'), weight: 10 },
-    ),
-    statement: fc.oneof(
-      one((q, t) => `select ${t}.x as x, ${t}.y as y from (${q}) as ${t}`),
-      one((q, t) => `with ${t} as (${q}) select x, y from ${t} where x in (select x from ${t})`),
-      one(
-        (q) =>
-          `select arraySum(arrayMap(v -> v + x, [1, 2])) as x, arrayStringConcat(arrayMap((a, b) -> concat(a, b, y), ['p'], ['q'])) as y from (${q})`,
+export const randomStatement: fc.Arbitrary<RandomStatement> = fc.letrec(
+  (tie: fc.LetrecTypedTie<Grammar>): fc.LetrecValue<Grammar> => {
+    const source: fc.Arbitrary<RandomStatement> = tie('source')
+    const alias = fc.constantFrom(...ALIASES)
+    const one = (write: (inner: string, name: string) => string): fc.Arbitrary<RandomStatement> =>
+      fc
+        .tuple(source, alias)
+        .map(([inner, name]) => ({ text: write(inner.text, name), isHostile: inner.isHostile }))
+    const two = (write: (a: string, b: string, name: string) => string): fc.Arbitrary<RandomStatement> =>
+      fc.tuple(source, source, alias).map(([a, b, name]) => ({
+        text: write(a.text, b.text, name),
+        isHostile: a.isHostile || b.isHostile,
+      }))
+    const own = fc.constantFrom(...OWN).map((text) => ({ text, isHostile: false }))
+    const decoy = fc
+      .constantFrom(...DECOYS)
+      .map((table) => ({ text: `select toUInt64(1) as x, 'a' as y from ${table}`, isHostile: true }))
+    const reaching = fc
+      .tuple(source, fc.constantFrom(...HOSTILE_EXPRESSIONS))
+      .map(([{ text }, expression]) => ({
+        text: `select x, toString(${expression}) as y from (${text})`,
+        isHostile: true,
+      }))
+    return {
+      source: fc.oneof(
+        { maxDepth: 4, depthSize: 'small' },
+        { arbitrary: own, weight: 12 },
+        { arbitrary: decoy, weight: 1 },
+        { arbitrary: reaching, weight: 1 },
+        { arbitrary: tie('statement'), weight: 10 },
       ),
-      one((q) => `select count() as x, y from (${q}) group by y having x > 0`),
-      one((q) => `select x, toString(row_number() over (partition by y order by x)) as y from (${q})`),
-      one((q) => `select x, y from view(${q})`),
-      one((q) => `select toUInt64((select count() from (${q}))) as x, 'scalar' as y`),
-      one((q, t) => `select x, y from (select * from (${q}) as ${t}) where exists(select 1 from numbers(1))`),
-      one((q) => `select * apply (max) from (${q})`),
-      one((q) => `select max(x) as x, max(y) as y from (${q}) group by x % 2 with totals`),
-      two((a, b) => `select x, y from (${a}) union all (${b})`),
-      two((a, b) => `(${a}) union distinct (${b})`),
-      two((a, b) => `(${a}) except (${b})`),
-      two((a, b) => `(${a}) intersect (${b})`),
-      two(
-        (a, b, t) =>
-          `select ${t}.x as x, r.y as y from (${a}) as ${t} inner join (${b}) as r on ${t}.x = r.x`,
+      statement: fc.oneof(
+        one((q, t) => `select ${t}.x as x, ${t}.y as y from (${q}) as ${t}`),
+        one((q, t) => `with ${t} as (${q}) select x, y from ${t} where x in (select x from ${t})`),
+        one(
+          (q) =>
+            `select arraySum(arrayMap(v -> v + x, [1, 2])) as x, arrayStringConcat(arrayMap((a, b) -> concat(a, b, y), ['p'], ['q'])) as y from (${q})`,
+        ),
+        one((q) => `select count() as x, y from (${q}) group by y having x > 0`),
+        one((q) => `select x, toString(row_number() over (partition by y order by x)) as y from (${q})`),
+        one((q) => `select x, y from view(${q})`),
+        one((q) => `select toUInt64((select count() from (${q}))) as x, 'scalar' as y`),
+        one(
+          (q, t) => `select x, y from (select * from (${q}) as ${t}) where exists(select 1 from numbers(1))`,
+        ),
+        one((q) => `select * apply (max) from (${q})`),
+        one((q) => `select max(x) as x, max(y) as y from (${q}) group by x % 2 with totals`),
+        two((a, b) => `select x, y from (${a}) union all (${b})`),
+        two((a, b) => `(${a}) union distinct (${b})`),
+        two((a, b) => `(${a}) except (${b})`),
+        two((a, b) => `(${a}) intersect (${b})`),
+        two(
+          (a, b, t) =>
+            `select ${t}.x as x, r.y as y from (${a}) as ${t} inner join (${b}) as r on ${t}.x = r.x`,
+        ),
+        two(
+          (a, b, t) =>
+            `select ${t}.x as x, ${t}.y as y from (${a}) as ${t} left semi join (${b}) as r using (x)`,
+        ),
+        two(
+          (a, b, t) =>
+            `select count() as x, 'cross' as y from (select * from (${a}) limit 3) as ${t}, (select * from (${b}) limit 3) as r`,
+        ),
+        two((a, b) => `select x, y from (${a}) where x global not in (select x from (${b}))`),
+        two(
+          (a, b, t) =>
+            `with ${t} as (${a}), later as (select x, y from ${t} union all ${b}) select max(x) as x, y from later group by y`,
+        ),
       ),
-      two(
-        (a, b, t) =>
-          `select ${t}.x as x, ${t}.y as y from (${a}) as ${t} left semi join (${b}) as r using (x)`,
-      ),
-      two(
-        (a, b, t) =>
-          `select count() as x, 'cross' as y from (select * from (${a}) limit 3) as ${t}, (select * from (${b}) limit 3) as r`,
-      ),
-      two((a, b) => `select x, y from (${a}) where x global not in (select x from (${b}))`),
-      two(
-        (a, b, t) =>
-          `with ${t} as (${a}), later as (select x, y from ${t} union all ${b}) select max(x) as x, y from later group by y`,
-      ),
-    ),
-  }
-}).statement
+    }
+  },
+).statement
