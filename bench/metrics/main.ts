@@ -8,6 +8,7 @@ import { startService } from '../service.ts'
 import { checkAgreement } from './agree.ts'
 import { millrace, peerSystem, type System } from './ask-systems.ts'
 import { compareSystems, compareWaiting, type Comparison } from './compare.ts'
+import { formatCurves, measureCurves } from './curves.ts'
 import { benchMetrics } from './data-set.ts'
 import { measureDisk } from './disk.ts'
 import { loadPeer } from './load-peers.ts'
@@ -102,7 +103,16 @@ async function measureRunning(
       const [large, small] = ['Q8', 'Q9'].map((start) =>
         BENCH_QUERIES.find(({ name }) => name.startsWith(start)),
       )
-      if (large && small) save(options, { loop: await compareWaiting(ours, large, small, LOOP_SECONDS) })
+      if (large && small) {
+        const loop = await compareWaiting(ours, large, small, LOOP_SECONDS)
+        save(options, { loop })
+        process.stdout.write(`${JSON.stringify(loop, null, 2)}\n`)
+      }
+    }
+    if (options.phases.includes('curves')) {
+      const curves = await measureCurves(ours, options.rounds)
+      save(options, { curves })
+      process.stdout.write(`${formatCurves(curves)}\n`)
     }
   } finally {
     for (const peer of peers) await peer.stop()

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { NameChangesStore } from '../cache/name-changes.ts'
+import { blockOf, HOURS } from './bucket-level.ts'
+import type { BucketSource } from './bucket-source.ts'
+import { HOUR_MICROS } from './hour-edges.ts'
+import { createRememberedSeries } from './remembered-series.ts'
+import type { SeriesSource } from './series-source.ts'
+
+const SERIES = 100
+const DAY_START = Date.UTC(2026, 4, 1) * 1000
+/** What a day of hours of the series takes: counts and sums, and a little more. */
+const DAY_BYTES = SERIES * 24 * 17 + 5 * SERIES + 600
+
+const UNCHANGED: NameChangesStore = {
+  latest: () => Promise.resolve(1),
+  changesOf: () => Promise.resolve({ whole: 1, days: new Map(), frontierMicros: null }),
+}
+
+/** A memory for so many days of hours, over a source that says what it was asked. */
+function openMemory(days: number) {
+  const asked: string[] = []
+  const buckets: BucketSource = {
+    series: () =>
+      Promise.resolve(
+        Array.from({ length: SERIES }, (_, index) => ({
+          id: String(index + 1),
+          type: 'gauge' as const,
+          labels: { series: String(index) },
+        })),
+      ),
+    buckets: ({ address, stretches }, onRow) => {
+      asked.push(`${address.projectId} ${address.metric}`)
+      for (const { fromMicros, toMicros } of stretches) {
+        for (let at = fromMicros; at < toMicros; at += HOUR_MICROS) {
+          const hour = blockOf(at, { ...HOURS, bucketsPerBlock: 1 })
+          for (let id = 1; id <= SERIES; id += 1) onRow(0, id, 2 * hour + 1, 60, Float64Array.of(id), 0)
+        }
+      }
+      return Promise.resolve()
+    },
+    valuesBefore: () => Promise.resolve(),
+  }
+  const source: SeriesSource = { read: () => Promise.reject(new Error('buckets were enough')) }
+  const clock = { now: () => 0, monotonic: () => 0 }
+  const remembered = createRememberedSeries(
+    { source, buckets, changes: UNCHANGED, clock },
+    { bytesMax: Math.round(days * DAY_BYTES) },
+  )
+  const needs = { statistics: ['sum' as const], needsHistory: false, needsSamples: false }
+  /** Reads a day, and tells what the source was asked for it. */
+  async function read(projectId: number, metric: string): Promise<readonly string[]> {
+    asked.length = 0
+    const edges = Float64Array.from({ length: 25 }, (_, hour) => DAY_START + hour * HOUR_MICROS)
+    const plan = { projectId, version: 1, metric, matchers: [], edges, isExplained: false, snapshot: null }
+    const reading = await remembered.read(
+      { ...plan, needs: { gauge: needs, counter: needs } },
+      new AbortController().signal,
+    )
+    const sums = Array.from(reading.series, ({ statistics }) => [...(statistics.sum ?? [])])
+    expect(sums).toEqual(
+      Array.from({ length: SERIES }, (_, index) => Array.from({ length: 24 }, () => index + 1)),
+    )
+    return [...asked]
+  }
+  return read
+}
+
+describe('the memory of buckets', () => {
+  it('gives up what was not used for longest, and no more than it must', async () => {
+    const read = openMemory(3.5)
+    for (const metric of ['a', 'b', 'c']) expect(await read(1, metric)).toEqual([`1 ${metric}`])
+    // Used again, so that b is the oldest.
+    expect(await read(1, 'a')).toEqual([])
+    expect(await read(1, 'd')).toEqual(['1 d'])
+    for (const metric of ['c', 'a', 'd']) expect(await read(1, metric)).toEqual([])
+    expect(await read(1, 'b')).toEqual(['1 b'])
+  })
+
+  it('takes from the project that holds most, so that one cannot drive out another', async () => {
+    const read = openMemory(3.5)
+    expect(await read(2, 'small')).toEqual(['2 small'])
+    for (const metric of ['a', 'b', 'c', 'd', 'e']) await read(1, metric)
+    expect(await read(2, 'small')).toEqual([])
+    expect(await read(1, 'e')).toEqual([])
+    expect(await read(1, 'a')).toEqual(['1 a'])
+  })
+
+  it('does not take in what alone would not fit', async () => {
+    const read = openMemory(0.5)
+    await expect(read(1, 'a')).rejects.toThrow('buckets were enough')
+  })
+})
