@@ -10,16 +10,15 @@ import { parseArgs } from 'node:util'
 import { createApi, PROJECT } from './api.ts'
 import { createLines, type Lines } from './ingest/lines.ts'
 import { watchMemory } from './ingest/memory.ts'
-import { createPost, sendSamples, type Post, type Sending, type Sent } from './ingest/sender.ts'
-import { summarise, timeOnce, type Latency } from './latency.ts'
+import { PROBE_RECORDS, probeLines, startProbe } from './ingest/probe.ts'
+import { createPost, sendSamples, type Sending, type Sent } from './ingest/sender.ts'
+import { timeOnce, type Latency } from './latency.ts'
 import { startPeer } from './metrics/peers.ts'
 import { startService } from './service.ts'
 
 const DEFAULTS = { samples: '10000000', batch: '10000', connections: '4', pace: '100000', rest: '0' } as const
 const OUT = 'bench/results/ingest.json'
 const BLOCKS_BACK = 100
-const PROBE_RECORDS = 100
-const PROBE_EVERY_MS = 50
 const HOUR_MS = 3_600_000
 const USAGE = `npm run bench:ingest -- [options]
 
@@ -37,11 +36,12 @@ async function measureService(sending: Sending, lines: Lines, restSeconds: numbe
     const [owner, name] = PROJECT.split('/')
     await api.post('/projects', { owner, name })
     const headers = { 'api-key': service.key, 'content-type': 'application/x-ndjson' }
-    const post = createPost(`${service.url}/api/v1/ingest/${PROJECT}`, headers)
+    const url = `${service.url}/api/v1/ingest/${PROJECT}`
+    const post = createPost(url, headers)
     // The tables are made before anything is timed.
-    await post('/batch', probeLines(lines, 0))
+    await post('/batch', probeLines(lines.endMicros, 0))
     const memory = watchMemory(service.pid)
-    const probe = startProbe(post, lines)
+    const probe = startProbe({ url, headers, endMicros: lines.endMicros })
     const sent = await sendSamples(
       sending,
       (first, count) => post(`/batch?batchId=${first}`, lines.records(first, count)),
@@ -60,33 +60,6 @@ async function measureService(sending: Sending, lines: Lines, restSeconds: numbe
   } finally {
     await service.stop()
   }
-}
-
-/** Sends batches of 100 records, one after another, until it is stopped. */
-function startProbe(post: Post, lines: Lines): { stop(): Promise<Latency> } {
-  const durations: number[] = []
-  const end = new AbortController()
-  const running = (async () => {
-    for (let count = 1; !end.signal.aborted; count++) {
-      durations.push(await timeOnce(() => post('/batch', probeLines(lines, count))))
-      await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS))
-    }
-  })()
-  return {
-    stop: async () => {
-      end.abort()
-      await running
-      return summarise(durations)
-    },
-  }
-}
-
-function probeLines({ endMicros }: Lines, count: number): string {
-  return Array.from(
-    { length: PROBE_RECORDS },
-    (_, series) =>
-      `{"type":"gauge","name":"bench_probe","value":${series},"labels":{"series":"${series}"},"chain":"probe","blockNumber":${count},"timestampMicros":${endMicros + count}}\n`,
-  ).join('')
 }
 
 async function measureVictoriaMetrics(sending: Sending, lines: Lines): Promise<Sent> {

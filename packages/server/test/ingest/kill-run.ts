@@ -9,6 +9,8 @@ export interface KillRunOptions {
   /** From 0 to below 1: which kill comes next, and after how many batches. */
   readonly random: () => number
   readonly progress?: (text: string) => void
+  /** Ends the sending sooner. */
+  readonly signal?: AbortSignal
 }
 
 /** What became of the batches. Every list is empty where all promises were kept. */
@@ -34,6 +36,7 @@ export async function runKills({
   kills,
   random,
   progress = () => undefined,
+  signal,
 }: KillRunOptions): Promise<KillReport> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-kill-'))
   let service = await start(directory)
@@ -77,8 +80,10 @@ export async function runKills({
     }
   }
 
+  const isOver = () => next >= total || unexpected.length >= 10 || signal?.aborted
+
   async function sender(): Promise<void> {
-    while (next < total && unexpected.length < 10) {
+    while (!isOver()) {
       const n = next
       next++
       // While the others are at theirs.
@@ -102,7 +107,7 @@ export async function runKills({
       `batch ${n}: ${counts.get(n)?.join(', ') ?? 'nothing'} of ${ROWS} rows each`
     return {
       kills: count,
-      sent: total,
+      sent: next,
       acknowledged: acknowledged.size,
       lost: all.filter((n) => acknowledged.has(n) && !isWhole(n)).map(describe),
       torn: all.filter((n) => !acknowledged.has(n) && counts.has(n) && !isWhole(n)).map(describe),

@@ -1,6 +1,6 @@
 /**
  * `npm run soak:ingest [-- --kills 100 --seed 1]`: ingest while the service and its engine are killed under load. Ends with 1 if an acknowledged batch
- * is not there exactly once, or another one in part.
+ * is not there exactly once, or another one in part. Ctrl-C ends it sooner, with the report.
  */
 import { randomBytes } from 'node:crypto'
 import process from 'node:process'
@@ -15,10 +15,16 @@ const { values } = parseArgs({
   },
 })
 const seed = Number(values.seed)
+const end = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    end.abort()
+  })
 const startedAt = performance.now()
 const report = await runKills({
   kills: Number(values.kills),
   random: createRandom(seed),
+  signal: end.signal,
   progress: (text) => process.stderr.write(`\r${text}   `),
 })
 const seconds = Math.round((performance.now() - startedAt) / 1000)
