@@ -167,4 +167,37 @@ describe('cached answers over HTTP', () => {
       break
     }
   })
+
+  it('that cannot be renewed are served until their ttl, and say so to callers and to the operator (CA-4)', async () => {
+    const path = '/analytics/demo/erc20/sql/execute'
+    // Fails as soon as there is a third record.
+    const sqlQuery = { sql: 'select intDiv(12, 3 - count()) as n from fragile' }
+    const ask = async () => (await service.post(path, { sqlQuery })).body
+    const failures = async () =>
+      Number(
+        /^millrace_cache_refresh_failures_total (\d+)$/m.exec(
+          (await service.get('/service/metrics')).body,
+        )?.[1],
+      )
+    const fragile = (daysAgo: number) => ({ ...record(daysAgo, 1), name: 'fragile' })
+    await ingest([fragile(9), fragile(8)])
+    const [row] = (await ask()).result.rows
+    const before = await failures()
+    await ingest([fragile(10)])
+    let answer = await ask()
+    expect(answer.compute_stats).toMatchObject({ is_cached: true, is_refreshing: true })
+    while (answer.computeStats.refreshFailure === undefined) answer = await ask()
+    expect(answer.result.rows).toEqual([row])
+    expect(answer.compute_stats).toMatchObject({ is_cached: true })
+    const { message, attempts, retryAt } = answer.computeStats.refreshFailure
+    expect(message).toMatch(/division by zero/i)
+    expect(attempts).toBeGreaterThanOrEqual(1)
+    expect(Date.parse(retryAt)).toBeGreaterThan(Date.parse(answer.computeStats.computedAt))
+    expect(await failures()).toBeGreaterThan(before)
+    const impatient = await service.post(path, { sqlQuery, cachePolicy: { cacheTtlSecs: 0 } })
+    expect([impatient.status, impatient.body.message]).toEqual([
+      400,
+      expect.stringMatching(/division by zero/i),
+    ])
+  })
 })
