@@ -22,12 +22,19 @@ import { HISTORY_KEY, rowWidth, scanSql } from './series-source-scan.ts'
 export interface SeriesSourceLimits {
   /** Numbers held for the cells of all series of one query, 8 bytes each. */
   readonly maxNumbers: number
+  /** Samples that may be held one by one, which a quantile needs. */
+  readonly maxSamples: number
   readonly timeoutMs: number
   /** May hours stand for their samples? They do unless a comparison of both is wanted. */
   readonly usesHours: boolean
 }
 
-const DEFAULT_LIMITS: SeriesSourceLimits = { maxNumbers: 40_000_000, timeoutMs: 60_000, usesHours: true }
+const DEFAULT_LIMITS: SeriesSourceLimits = {
+  maxNumbers: 40_000_000,
+  maxSamples: 10_000_000,
+  timeoutMs: 60_000,
+  usesHours: true,
+}
 
 /** Reads series from the fact tables: labels to ids first, then one scan of the points for each type of metric. */
 export function createSeriesSource(
@@ -88,6 +95,10 @@ async function scan(
   const statement = scanSql(task)
   const { sql } = statement
   if (sql === '') return null
+  if (needsSamples) {
+    const samples = scanSql({ ...task, needsHistory: false }).sql
+    admitSamples(plan, await estimateRows(engine, samples, plan.metric, options), limits)
+  }
   if (plan.isExplained) counts.estimate(await estimateRows(engine, sql, plan.metric, options))
   const add = counts.of(statement, cells)
   const table = createCellTable(matching, type, columns, cells, { needsSamples, needsTotals })
@@ -128,5 +139,16 @@ function admit(plan: SeriesPlan, series: number, perCell: number, { maxNumbers }
   throw new ServiceError(
     'resource_exhausted',
     `${plan.metric}: ${series} series over ${cells} intervals are ${numbers} numbers, and a query may hold ${maxNumbers}; select fewer series by labelSelector or raise the step${suggestion}`,
+  )
+}
+
+/** The same for samples that are held one by one: however wide the step, all of them are. The estimate is of whole blocks of rows. */
+function admitSamples({ metric, edges }: SeriesPlan, rows: number, { maxSamples }: SeriesSourceLimits): void {
+  if (rows <= maxSamples) return
+  const seconds = ((edges.at(-1) ?? 0) - (edges[0] ?? 0)) / 1e6
+  const hours = Math.floor((seconds * maxSamples) / rows / 360) / 10
+  throw new ServiceError(
+    'resource_exhausted',
+    `${metric}: about ${rows} samples would be held one by one, and a query may hold ${maxSamples}; select fewer series by labelSelector, or a range of ${hours} hours`,
   )
 }

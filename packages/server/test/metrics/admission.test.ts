@@ -40,4 +40,21 @@ describe('the size of a query', () => {
     expect(Number(numbers)).toBeGreaterThan(4000)
     expect((await ask(Number(step)))?.totalSeries).toBe(SERIES)
   })
+
+  it('is bounded by its samples where all are needed: the error tells about how many they are (ER-3)', async () => {
+    const functions = [
+      {
+        name: 'quantile_over_time',
+        arguments: [{ doubleValue: 0.5 }, { durationValue: { value: 2, unit: 'h' } }],
+      },
+    ]
+    const ask = async (maxSamples: number) => {
+      const query = rangeQueries(test.engine, project, NOW, noCache(NOW), { maxSamples })
+      const timeRange = { start: 'now-1d', end: 'now', step: 3600 }
+      return (await query({ timeRange, queries: [{ query: 'price', functions }] })).results[0]
+    }
+    const refused = await ask(SERIES - 1)
+    expect(refused?.error).toMatch(/price: about 20 samples .* may hold 19; .* a range of [\d.]+ hours$/)
+    expect((await ask(SERIES))?.totalSeries).toBe(SERIES)
+  })
 })
