@@ -5,6 +5,8 @@ import { NUMBER_BYTES_MAX, writeNumber } from './write-number.ts'
 /** Bytes written before other requests get their turn; a few milliseconds. */
 const BYTES_PER_TURN = 400_000
 const FIRST_CAPACITY = 16_384
+/** More than this is not made room for on a guess. */
+const RESERVED_MAX = 64 * 2 ** 20
 const BRACE = 0x7d
 const WORD_BYTES = 8
 /** No text inside a string holds this: there each quote has a backslash before it. */
@@ -36,7 +38,9 @@ export async function renderRangeAnswer(
       writer.points(heads, values)
       writer.text(']}')
       // The others are about as long, so that what is written needs to be moved once at most.
-      if (place === 0) writer.reserve(Math.ceil((writer.length - startedAt) * all.length * 1.05))
+      if (place === 0) {
+        writer.reserve(Math.min(Math.ceil((writer.length - startedAt) * all.length * 1.05), RESERVED_MAX))
+      }
       if (writer.length - turnedAt < BYTES_PER_TURN) continue
       turnedAt = writer.length
       await setImmediate()
