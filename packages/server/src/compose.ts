@@ -32,6 +32,7 @@ import { createExecutionStore } from './database/execution-store.ts'
 import { createKeyStore } from './database/key-store.ts'
 import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
+import { measureQueuedBytes } from './database/queued-bytes.ts'
 import { advanceHeads } from './database/outbox-confirmations.ts'
 import { createNameChangesStore } from './database/name-changes-store.ts'
 import { createProjectStore } from './database/project-store.ts'
@@ -41,6 +42,7 @@ import { createSavedQueryStore } from './database/saved-query-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
 import { createWakeUp, type WakeUp } from './database/wake-up.ts'
 import { createChannels } from './delivery/manage-channels.ts'
+import { createQueueBound } from './delivery/queue-bound.ts'
 import { createTestChannel } from './delivery/test-channel.ts'
 import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
 import type { AnyRoute } from './http/route.ts'
@@ -260,6 +262,11 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     log,
     limits: DEFAULT_INGEST_LIMITS,
     newBatchId: randomId,
+    admitExports: createQueueBound({
+      measure: () => measureQueuedBytes(db),
+      clock,
+      maxBytes: config.webhookQueueBytes,
+    }).admit,
     onEnqueued: wake,
     sleep: (ms) => setTimeout(ms),
   })

@@ -179,6 +179,13 @@ export const SETTINGS = {
     description: 'Of these, calls to one host and port, however many channels share it (DL-9).',
     parse: integer(1, 10_000),
   }),
+  webhookQueueBytes: setting({
+    variable: 'MILLRACE_WEBHOOK_QUEUE_BYTES',
+    default: String(8 * 1024 ** 3),
+    description:
+      'Bytes of messages that may wait to be delivered; half of them in one project, a quarter in one channel. Beyond that, exports are refused.',
+    parse: integer(1024 * 1024, Number.MAX_SAFE_INTEGER),
+  }),
   logLevel: setting({
     variable: 'MILLRACE_LOG_LEVEL',
     default: 'info',

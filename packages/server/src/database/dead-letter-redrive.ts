@@ -1,7 +1,7 @@
 import type { LetterChoice } from '../delivery/dead-letter.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
-import { reserveSequence } from './outbox-lanes.ts'
+import { reserveBytes, reserveSequence } from './outbox-lanes.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** Letters that one transaction moves. */
@@ -96,6 +96,8 @@ async function moveLetter(
   await tx.deleteFrom('webhook_dead_letter').where('id', '=', letterId).execute()
   const current = messages.filter((row) => row.is_superseded === 0).toSorted((a, b) => a.seq - b.seq)
   const firstSeq = await reserveSequence(tx, laneId, current.length)
+  const bytes = current.reduce((sum, { body }) => sum + body.byteLength, 0)
+  let nextByte = (await reserveBytes(tx, new Map([[laneId, bytes]]))).get(laneId) ?? 0
   const rows = current.map((row, index) => ({
     lane_id: laneId,
     seq: firstSeq + index,
@@ -106,6 +108,7 @@ async function moveLetter(
     hash: row.hash,
     body: row.body,
     body_bytes: row.body.byteLength,
+    first_byte: (nextByte += row.body.byteLength) - row.body.byteLength,
     enqueued_at: nowMs,
     tries: 0,
     shelved_until_at: null,

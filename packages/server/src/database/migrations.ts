@@ -11,6 +11,7 @@ import { channelOperationMigration } from './migrations/0050-channel-operation.t
 import { readViewsMigration } from './migrations/0060-read-views.ts'
 import { chainHeightsMigration } from './migrations/0061-chain-heights.ts'
 import { openWritesMigration } from './migrations/0062-open-writes.ts'
+import { queuedBytesMigration } from './migrations/0070-queued-bytes.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   readViewsMigration,
   chainHeightsMigration,
   openWritesMigration,
+  queuedBytesMigration,
 ]

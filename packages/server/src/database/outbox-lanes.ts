@@ -147,3 +147,16 @@ export async function reserveSequences(
     }),
   )
 }
+
+/** Counts bytes that join the queues of lanes, whose rows the caller has locked; answers how many had joined each before. */
+export async function reserveBytes(
+  tx: ControlTransaction,
+  bytes: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, number>> {
+  const given = givenRows(tx, { lane_id: 'bigint', bytes: 'bigint' }, [...bytes])
+  const { rows } = await sql<{ lane_id: number; next_byte: number }>`
+    update webhook_lane_sequence set next_byte = webhook_lane_sequence.next_byte + given.bytes
+    from ${given} as given where webhook_lane_sequence.lane_id = given.lane_id
+    returning webhook_lane_sequence.lane_id, webhook_lane_sequence.next_byte`.execute(tx)
+  return new Map(rows.map((row) => [row.lane_id, row.next_byte - (bytes.get(row.lane_id) ?? 0)]))
+}

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { reserveBytes } from './outbox-lanes.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** A serialised message that may be new to its lane or override an earlier one. */
@@ -87,6 +88,9 @@ export async function upsertMessages(
     // All bodies as one value, which costs the same however many there are, and from which each is cut unchanged.
     const bodies = Buffer.concat(slice.map(({ body }) => body))
     let start = 1
+    const bytes = new Map<number, number>()
+    for (const { laneId, body } of slice) bytes.set(laneId, (bytes.get(laneId) ?? 0) + body.byteLength)
+    const nextBytes = new Map(await reserveBytes(tx, bytes))
     const given = givenRows(
       tx,
       {
@@ -99,11 +103,25 @@ export async function upsertMessages(
         hash: 'text',
         body_start: 'bigint',
         body_bytes: 'bigint',
+        first_byte: 'bigint',
       },
       slice.map(({ laneId, seq, eventId, version, chain, blockNumber, hash, body }) => {
         const bodyStart = start
         start += body.byteLength
-        return [laneId, seq, eventId, version, chain, blockNumber, hash, bodyStart, body.byteLength]
+        const firstByte = nextBytes.get(laneId) ?? 0
+        nextBytes.set(laneId, firstByte + body.byteLength)
+        return [
+          laneId,
+          seq,
+          eventId,
+          version,
+          chain,
+          blockNumber,
+          hash,
+          bodyStart,
+          body.byteLength,
+          firstByte,
+        ]
       }),
     )
     const body = hasRowLocks(tx)
@@ -111,12 +129,12 @@ export async function upsertMessages(
       : sql`substr(${bodies}, body_start, body_bytes)`
     await sql`
       insert into webhook_message
-        (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, enqueued_at, tries)
-      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, ${nowMs}, 0
+        (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, first_byte, enqueued_at, tries)
+      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, first_byte, ${nowMs}, 0
       from ${given} as given where true
       on conflict (lane_id, event_id) do update set
         seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,
-        body_bytes = excluded.body_bytes, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`.execute(
+        body_bytes = excluded.body_bytes, first_byte = excluded.first_byte, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`.execute(
       tx,
     )
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { ExportedMessage } from '../delivery/message.ts'
 import type { IngestAnswer, RollbackAnswer } from '@millrace/contract'
 import type { Logger } from '../platform/logger.ts'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
@@ -54,6 +55,8 @@ export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineA
   readonly newBatchId: () => string
   /** No other instance shares the engines, so whatever is unfinished at start was left by a dead one. */
   readonly isSoleInstance: boolean
+  /** Asked before anything of a batch with exports is stored; throws when too much waits to be delivered already. */
+  readonly admitExports?: (projectId: number, exports: readonly ExportedMessage[]) => Promise<void>
   /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
   readonly onEnqueued?: () => void
 }
@@ -143,6 +146,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
 
     async function store(target: ProjectVersion): Promise<BatchOutcome> {
       const batch = await validateBatch(sent.records, { version, catalog, limits })
+      if (batch.exports.length > 0) await dependencies.admitExports?.(target.projectId, batch.exports)
       await turn.reached
       const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
       const bytes = request.body.byteLength

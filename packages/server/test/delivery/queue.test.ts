@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeChannelsOfProject } from '../../src/database/channel-store-removal.ts'
+import { measureQueuedBytes } from '../../src/database/queued-bytes.ts'
+import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { createBench, exported, PROJECT_ID, refused, type Bench } from './bench.ts'
+import { ACKNOWLEDGED, createBench, exported, PROJECT_ID, refused, type Bench } from './bench.ts'
 
 describe.each(controlDatabases)('the queue on $name', ({ open }) => {
   let database: TestDatabase
@@ -248,5 +250,32 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     await bench.work()
     expect(new Set(data()).size).toBe(600)
     expect(new Set(ids()).size).toBe(600)
+  })
+
+  it('knows how many bytes wait in each channel, without adding them up (IN-7)', async () => {
+    await bench.configure('one', { maxBatchMessages: 2 })
+    await bench.configure('two')
+    const waiting = async () =>
+      Object.fromEntries(
+        (await measureQueuedBytes(bench.db)).map(({ channel, bytes }) => [channel, Number(bytes)]),
+      )
+    expect(await waiting()).toEqual({})
+    const at = (channel: string, position: number) => exported('x'.repeat(10), { channel, position })
+    await bench.enqueue(...[1, 2, 3, 4].map((position) => at('one', position)), at('two', 1))
+    const [message] = await bench.db.selectFrom('webhook_message').select('body_bytes').execute()
+    const bytes = message?.body_bytes ?? 0
+    expect(await waiting()).toEqual({ one: 4 * bytes, two: bytes })
+    // A replaced message has joined twice, and its first place counts until those before it have left.
+    await bench.enqueue(exported('y'.repeat(10), { channel: 'one', position: 3, version: 2 }))
+    expect(await waiting()).toEqual({ one: 5 * bytes, two: bytes })
+    const [lane] = (await bench.claim()).filter(({ channel }) => channel === 'one')
+    if (!lane) throw new Error('nothing claimed')
+    const stopping = new AbortController()
+    bench.endpoint.answer = () => {
+      stopping.abort()
+      return ACKNOWLEDGED
+    }
+    await deliver(bench.dependencies, lane, bench.clock.monotonic(), stopping.signal)
+    expect(await waiting()).toEqual({ one: 2 * bytes, two: bytes })
   })
 })

@@ -61,6 +61,8 @@ interface LaneSequenceTable {
   lane_id: number
   next_seq: number
   next_chunk: number
+  /** Bytes of all messages that ever joined the queue. */
+  next_byte: Generated<number>
 }
 
 /** Messages that wait; nothing else (DL-6). */
@@ -75,6 +77,8 @@ interface MessageTable {
   hash: string
   body: Uint8Array
   body_bytes: number
+  /** Of the bytes of all messages that ever joined the queue, where it begins. */
+  first_byte: Generated<number>
   enqueued_at: number
   /** Attempts of this message alone, after it was found to be the refused one (DL-4). */
   tries: number

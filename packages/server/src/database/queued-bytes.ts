@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import type { QueuedBytes } from '../delivery/queue-bound.ts'
+import type { ControlDatabase } from './database.ts'
+import { isBehindCursor } from './lane-queue.ts'
+
+/**
+ * What waits behind the cursors of all lanes, in bytes: the difference between where the next message will begin and where the first that
+ * waits begins. Messages that were replaced or withdrawn in between count until those before them have left.
+ */
+export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly QueuedBytes[]> {
+  const { rows } = await sql<QueuedBytes>`
+    select project_id as "projectId", name as channel, next_byte - first_byte as bytes
+    from (
+      select lane.project_id, lane.name, sequence.next_byte, (
+        select case when webhook_message.lane_id = lane.id then webhook_message.first_byte end from webhook_message
+        where ${isBehindCursor(sql<number>`lane.id`, sql<number>`lane.cursor_seq`)}
+        order by webhook_message.lane_id, webhook_message.seq limit 1
+      ) as first_byte
+      from webhook_lane as lane join webhook_lane_sequence as sequence on sequence.lane_id = lane.id
+    ) as standing
+    where first_byte is not null`.execute(db)
+  return rows
+}
