@@ -32,6 +32,6 @@ it('refuses a batch with 429 when too much waits for its channel, and stores not
   const { body } = await service.post('/analytics/test/bound/sql/execute', {
     sqlQuery: { sql: 'select block_number from c' },
   })
-  expect(body.result.rows).toEqual([{ block_number: '1' }])
+  expect(body.result.rows).toEqual([{ block_number: 1 }])
   expect((await ingest(3, 10_000)).status).toBe(200)
 })

@@ -260,13 +260,13 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
         (await measureQueuedBytes(bench.db)).map(({ channel, bytes }) => [channel, Number(bytes)]),
       )
     expect(await waiting()).toEqual({})
-    const at = (channel: string, position: number) => exported('x'.repeat(10), { channel, position })
+    const at = (channel: string, position: number) => exported('1'.repeat(10), { channel, position })
     await bench.enqueue(...[1, 2, 3, 4].map((position) => at('one', position)), at('two', 1))
     const [message] = await bench.db.selectFrom('webhook_message').select('body_bytes').execute()
     const bytes = message?.body_bytes ?? 0
     expect(await waiting()).toEqual({ one: 4 * bytes, two: bytes })
     // A replaced message has joined twice, and its first place counts until those before it have left.
-    await bench.enqueue(exported('y'.repeat(10), { channel: 'one', position: 3, version: 2 }))
+    await bench.enqueue(exported('2'.repeat(10), { channel: 'one', position: 3, version: 2 }))
     expect(await waiting()).toEqual({ one: 5 * bytes, two: bytes })
     const [lane] = (await bench.claim()).filter(({ channel }) => channel === 'one')
     if (!lane) throw new Error('nothing claimed')
