@@ -37,6 +37,9 @@ export async function nextBatch(
   return messages ? { isShelved: false, messages } : null
 }
 
+/** Lanes whose batches are read together; those of hundreds would hold the event loop while other requests wait. */
+export const LANES_READ_TOGETHER = 32
+
 /** The lane, and what is asked of it. */
 type LaneBatchRequest = BatchRequest & { readonly laneId: number }
 

@@ -5,7 +5,7 @@ import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
-import { nextBatches } from './lane-store-batch.ts'
+import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
 
@@ -119,7 +119,7 @@ function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
   ])
 }
 
-/** Lanes as their owner gets them, with what they send first; a shelved message that is due is left to be looked for (DL-4). */
+/** Lanes as their owner gets them, the first of them with what they send first; a shelved message that is due is left to be looked for (DL-4). */
 export async function lanesFromRows(
   db: ControlDatabase | ControlTransaction,
   rows: readonly LaneRow[],
@@ -130,7 +130,7 @@ export async function lanesFromRows(
   const requests = lanes.flatMap(({ claim: { laneId }, limits, state }) =>
     due.has(laneId) ? [] : [{ laneId, ...batchRequest(limits, state, nowMs) }],
   )
-  const batches = await nextBatches(db, requests)
+  const batches = await nextBatches(db, requests.slice(0, LANES_READ_TOGETHER))
   return lanes.map((lane) => {
     const messages = batches.get(lane.claim.laneId)
     return { ...lane, first: messages ? { isShelved: false, messages } : null }

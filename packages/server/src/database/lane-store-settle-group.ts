@@ -4,7 +4,7 @@ import { insertAttempts } from './attempt-store.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
-import { nextBatches } from './lane-store-batch.ts'
+import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A settlement on its way. */
@@ -47,7 +47,7 @@ export async function settlePlain(
   const requests = settlements.flatMap(({ claim: { laneId }, settlement: { next } }) =>
     next !== null && lanes.get(laneId) === 'held' ? [{ laneId, ...next }] : [],
   )
-  const batches = await nextBatches(tx, requests)
+  const batches = await nextBatches(tx, requests.slice(0, LANES_READ_TOGETHER))
   return new Map(
     settlements.map((one): readonly [ClaimedSettlement, Settled] => {
       if (lanes.get(one.claim.laneId) === 'released') return [one, { state: 'released' }]

@@ -256,9 +256,7 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     await bench.configure('one', { maxBatchMessages: 2 })
     await bench.configure('two')
     const waiting = async () =>
-      Object.fromEntries(
-        (await measureQueuedBytes(bench.db)).map(({ channel, bytes }) => [channel, Number(bytes)]),
-      )
+      Object.fromEntries((await measureQueuedBytes(bench.db)).map(({ channel, bytes }) => [channel, bytes]))
     expect(await waiting()).toEqual({})
     const at = (channel: string, position: number) => exported('1'.repeat(10), { channel, position })
     await bench.enqueue(...[1, 2, 3, 4].map((position) => at('one', position)), at('two', 1))
@@ -268,7 +266,7 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     // A replaced message has joined twice, and its first place counts until those before it have left.
     await bench.enqueue(exported('2'.repeat(10), { channel: 'one', position: 3, version: 2 }))
     expect(await waiting()).toEqual({ one: 5 * bytes, two: bytes })
-    const [lane] = (await bench.claim()).filter(({ channel }) => channel === 'one')
+    const lane = (await bench.claim()).find(({ channel }) => channel === 'one')
     if (!lane) throw new Error('nothing claimed')
     const stopping = new AbortController()
     bench.endpoint.answer = () => {
