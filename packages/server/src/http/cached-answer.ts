@@ -69,7 +69,7 @@ export async function cachedAnswer<Value>(
     Promise.resolve(toWire()).then((answer) => compress(toBytes(answer))),
   )
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
-  context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
+  if (!stats.isRefreshing) context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
   return bytes
 }
 

@@ -12,7 +12,7 @@ import { insightsKey, insightsScope } from './insights-scope.ts'
 import { withKeptNames } from './kept-names.ts'
 import { seriesLimit } from './range-answer.ts'
 import type { RangeQueryDependencies } from './run-range-query.ts'
-import { checkTimeRange, parseTimeRange, createGrids } from './time-range.ts'
+import { createRangeCheck, parseTimeRange, createGrids } from './time-range.ts'
 
 export interface InsightsDependencies extends RangeQueryDependencies {
   readonly events: EventSource
@@ -39,7 +39,7 @@ export function createRunInsights(dependencies: InsightsDependencies): RunInsigh
       projectId: project.id,
       version,
       isExplained: wire.explain ?? false,
-      check: (nowMs: number) => checkTimeRange(timeRange, nowMs),
+      check: createRangeCheck(timeRange),
       scope: (nowMs: number) => insightsScope(wire, gridAt(nowMs)),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal): Promise<ComputedAnswer> => {
         const grid = gridAt(nowMs)

@@ -6,7 +6,7 @@ import { computeAnswer, type ComputedAnswer } from './compute-answer.ts'
 import { evaluateQuery, type EvaluationDependencies, type EvaluationScope } from './evaluate-query.ts'
 import { rangeQueryKey, type RangeQuery } from './range-query.ts'
 import { rangeQueryScope } from './range-query-scope.ts'
-import { checkTimeRange, createGrids } from './time-range.ts'
+import { createRangeCheck, createGrids } from './time-range.ts'
 
 export interface RangeQueryDependencies extends EvaluationDependencies {
   readonly cache: ResultCache
@@ -30,7 +30,7 @@ export function createRunRangeQuery(dependencies: RangeQueryDependencies): RunRa
       projectId: project.id,
       version,
       isExplained: query.isExplained,
-      check: (nowMs: number) => checkTimeRange(query.timeRange, nowMs),
+      check: createRangeCheck(query.timeRange),
       scope: (nowMs: number) => rangeQueryScope(query, gridAt(nowMs)),
       compute: (nowMs: number, reading: Reading, signal: AbortSignal) => {
         const grid = gridAt(nowMs)
