@@ -82,6 +82,21 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     expect(again).toBe(a)
   })
 
+  it('puts exports without a position behind the explicit ones that came with them, again the same (EV-1)', async () => {
+    await bench.configure()
+    const block = (version: number) => [
+      exported('"first"', { version }),
+      exported('"explicit"', { version, position: 5 }),
+      exported('"second"', { version }),
+    ]
+    await bench.enqueue(...block(1))
+    await bench.work()
+    expect(ids()).toEqual([7, 6, 8])
+    await bench.enqueue(...block(2))
+    await bench.work()
+    expect(ids().slice(3)).toEqual([7, 6, 8])
+  })
+
   it('never lets two positions share an id, whatever chain, height or position (EV-2)', async () => {
     await bench.configure()
     const messages = ['1', 'solana_mainnet', ''].flatMap((chain) =>
