@@ -124,4 +124,42 @@ describe('sql/execute', () => {
     }
     expect(rows).toEqual(Array.from({ length: ROWS }, (_, n) => ({ n })))
   })
+
+  it('runs, saves and cancels statements for an existing client with only the base URL replaced (SQ-8)', async () => {
+    client.setConfig({ baseUrl: service.url, auth: service.administratorKey })
+    const path = { owner: 'demo', slug: 'erc20' }
+    const sqlQuery = { sql: 'select n from `Transfer` where n < ${below} order by n', size: 3 }
+    const parameters = { fields: { below: { intValue: 5 } } }
+    const saved = await DataService.saveSql({
+      path,
+      body: { sqlQuery: { ...sqlQuery, name: 'first', parameters } },
+    })
+    const again = await DataService.saveSql2({
+      path,
+      body: { sqlQuery: { ...sqlQuery, name: 'first', parameters } },
+    })
+    expect(again.data?.queryId).toBe(saved.data?.queryId)
+
+    const { data: started } = await DataService.executeSqlAsync({
+      path,
+      body: { sqlQuery: { name: 'first' } },
+    })
+    const of = { path: { ...path, executionId: started?.executionId ?? '' } }
+    const ask = async () => (await DataService.querySqlResult(of)).data?.executionInfo
+    await expect.poll(async () => (await ask())?.status, { timeout: 30_000 }).toBe('FINISHED')
+    const { result } = (await ask()) ?? {}
+    expect(result?.rows).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }])
+    const next = await DataService.executeSql({ path, body: { cursor: result?.cursor ?? '' } })
+    expect([next.data?.result?.rows, next.data?.result?.cursor]).toEqual([[{ n: 3 }, { n: 4 }], ''])
+    expect((await DataService.querySqlExecutionDetail(of)).data?.computeStats?.computeCostMs).toMatch(/^\d+$/)
+
+    const long = await DataService.executeSqlAsync({
+      path,
+      body: { sqlQuery: { sql: 'select sum(sipHash64(number)) from numbers(1000000000)' } },
+    })
+    const ofLong = { path: { ...path, executionId: long.data?.executionId ?? '' } }
+    expect((await DataService.cancelSqlQuery(ofLong)).error).toBeUndefined()
+    const status = async () => (await DataService.querySqlResult(ofLong)).data?.executionInfo?.status
+    await expect.poll(status, { timeout: 30_000 }).toBe('KILLED')
+  })
 })
