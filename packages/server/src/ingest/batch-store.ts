@@ -15,7 +15,7 @@ export interface BatchLease {
 /** A batch that is about to be stored. */
 export interface NewBatch {
   readonly batchId: string
-  /** Hash of its body, hexadecimal: the same id with other content is a mistake. */
+  /** Hash of its body, with the name of the algorithm: the same id with other content is a mistake. */
   readonly contentHash: string
   /** Tables of facts that it writes to; what to clean if it is not finished. */
   readonly tables: readonly string[]

@@ -13,6 +13,8 @@ export interface WaitingBatch {
   readonly kind: 'batch'
   readonly batchId: string
   readonly contentHash: string
+  /** Does the hash of a stored batch belong to the same bytes? */
+  isSameContent(storedHash: string): boolean
   readonly batch: Batch
   /** Size of its body. */
   readonly bytes: number
@@ -112,7 +114,7 @@ async function begin(
 }
 
 function answerRepeated(waiting: WaitingBatch, start: { contentHash: string; answer: BatchAnswer }): void {
-  if (start.contentHash === waiting.contentHash) waiting.resolve({ ...start.answer, isRepeated: true })
+  if (waiting.isSameContent(start.contentHash)) waiting.resolve({ ...start.answer, isRepeated: true })
   else waiting.reject(differentContent(waiting.batchId))
 }
 

@@ -16,7 +16,16 @@ function waiting(batchId: string, bytes: number, given: Partial<Batch> = {}): Wa
     exports: [],
     ...given,
   }
-  return { kind: 'batch', batchId, contentHash: '', batch, bytes, resolve: ignore, reject: ignore }
+  return {
+    kind: 'batch',
+    batchId,
+    contentHash: '',
+    isSameContent: () => true,
+    batch,
+    bytes,
+    resolve: ignore,
+    reject: ignore,
+  }
 }
 
 const withExports = { exports: [{} as Batch['exports'][number]] }

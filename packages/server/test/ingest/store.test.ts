@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
@@ -191,6 +192,24 @@ describe.each(controlDatabases)('ingest with $name', ({ name, open }) => {
     await expect(ingest.accept(project, other)).rejects.toMatchObject({ code: 'already_exists' })
     expect(await rows('select sum(value) as s from repeated')).toEqual([{ s: 1 }])
   })
+
+  it.each(['blake2b512', 'sha256'])(
+    'knows a repeated batch id by the hash that earlier versions kept, %s (IN-2)',
+    async (algorithm) => {
+      const batchId = `kept-${algorithm}`
+      const batch = jsonBatch([{ type: 'counter', name: 'kept', value: 1, ...place }], batchId)
+      const first = await ingest.accept(project, batch)
+      const content_hash = hash(algorithm, batch.body).slice(0, 64)
+      await database.db
+        .updateTable('ingest_batch')
+        .set({ content_hash })
+        .where('batch_id', '=', batchId)
+        .execute()
+      expect(await ingest.accept(project, batch)).toEqual({ ...first, isRepeated: true })
+      const other = jsonBatch([{ type: 'counter', name: 'kept', value: 2, ...place }], batchId)
+      await expect(ingest.accept(project, other)).rejects.toMatchObject({ code: 'already_exists' })
+    },
+  )
 
   it('joins concurrent batches of one id (IN-2)', async () => {
     const batch = jsonBatch([{ type: 'counter', name: 'joined', value: 1, ...place }], 'b-2')
