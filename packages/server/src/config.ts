@@ -83,7 +83,7 @@ export const SETTINGS = {
   bodyLimitBytes: setting({
     variable: 'MILLRACE_BODY_LIMIT_BYTES',
     default: '33554432',
-    description: 'Largest accepted request body, decompressed, in bytes (ER-5).',
+    description: 'Largest accepted request body, decompressed, in bytes; of JSON 8 MiB at most (ER-5).',
     parse: integer(1024, 1_073_741_824),
   }),
   cacheTtlSeconds: setting({

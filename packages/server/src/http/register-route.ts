@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
+import { checkJsonSize } from '../platform/json-limit.ts'
 import type { Access, AccessRequest, Admitted } from '../projects/access.ts'
 import { createBodyMemory } from './body-memory.ts'
 import { KEY_SECURITY } from './documentation.ts'
@@ -138,6 +139,7 @@ function callerSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal
 
 function parseJson(body: unknown): unknown {
   if (body === undefined || (body as Uint8Array).length === 0) return {}
+  checkJsonSize(body as Uint8Array)
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body as Uint8Array))
   } catch (error) {

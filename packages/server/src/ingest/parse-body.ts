@@ -1,6 +1,7 @@
 import { nextTurn } from './next-turn.ts'
 import { isUtf8 } from 'node:buffer'
 import { invalidArgument } from '../platform/errors.ts'
+import { checkJsonSize } from '../platform/json-limit.ts'
 import { hasLongNumber } from './exact-number.ts'
 import type { Sample, Series } from './batch.ts'
 import { elementsOf, membersOf, type Span } from './scan-json.ts'
@@ -37,7 +38,10 @@ export function isNdjson(contentType: string | undefined): boolean {
   return /^\s*application\/(x-ndjson|ndjson|jsonl|x-jsonlines|jsonlines)\s*(;|$)/i.test(contentType ?? '')
 }
 
-/** Parses a body; plain lines are read by `scanner`. Throws `invalid_argument` naming the line or position of the first malformed JSON. */
+/**
+ * Parses a body; plain lines are read by `scanner`. Throws `invalid_argument` naming the line or position of the first malformed JSON, and
+ * `payload_too_large` for one object of more than `MAX_JSON_BYTES` (ER-5).
+ */
 export async function parseBody(
   bytes: Uint8Array,
   contentType: string | undefined,
@@ -47,7 +51,10 @@ export async function parseBody(
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const hasMark = whole.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
   const body = hasMark ? whole.subarray(BYTE_ORDER_MARK.length) : whole
-  if (!isNdjson(contentType)) return parseJson(body.toString())
+  if (!isNdjson(contentType)) {
+    checkJsonSize(body, '; send more as NDJSON, one record a line, with content-type application/x-ndjson')
+    return parseJson(body.toString())
+  }
   return {
     batchId: null,
     version: null,

@@ -1,14 +1,16 @@
 import { invalidArgument } from '../platform/errors.ts'
+import { checkJsonSize } from '../platform/json-limit.ts'
 import { decodeProtobuf, ProtobufFault, type ProtobufFields } from './decode-protobuf.ts'
 import type { Translation } from './translation.ts'
 
-/** Decodes a request of OTLP, in protobuf or JSON, and translates it. Throws `invalid_argument` for what is no such request. */
+/** Decodes a request of OTLP, in protobuf or JSON, and translates it. Throws `invalid_argument` for what is no such request, `payload_too_large` for too much JSON. */
 export function readOtlp(
   body: Uint8Array,
   isProtobuf: boolean,
   fields: ProtobufFields,
   translate: (request: object) => Translation,
 ): Translation {
+  if (!isProtobuf) checkJsonSize(body, '; send more as protobuf')
   try {
     const request = isProtobuf
       ? decodeProtobuf(fields, body)

@@ -37,5 +37,5 @@ function single(header: string | readonly string[] | undefined): string | undefi
 
 function describeBody(): string {
   const fields = Object.keys(IngestBatch.properties).join(', ')
-  return `As JSON the body is one object with ${fields}; as NDJSON every line is a record, and batchId and version are query parameters.`
+  return `As JSON the body is one object with ${fields}; as NDJSON every line is a record, and batchId and version are query parameters. JSON may have 8 MiB; send more as NDJSON.`
 }
