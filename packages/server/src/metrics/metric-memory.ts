@@ -112,6 +112,43 @@ function isTrueBefore(memory: MetricMemory, remembered: Remembered, beforeMicros
   return isTrue(memory, remembered)
 }
 
+function blockKey(level: BucketLevel, statistics: readonly CellStatistic[], block: number): string {
+  return `${level.name} ${statistics.join()} ${block}`
+}
+
+/** A block, if it is in memory and still true. */
+function heldBlock(
+  memory: MetricMemory,
+  level: BucketLevel,
+  statistics: readonly CellStatistic[],
+  block: number,
+): RememberedBlock | null {
+  const known = memory.blocks.get(blockKey(level, statistics, block))
+  if (!known) return null
+  return isTrue(memory, known, memory.days.get(dayOf(blockStart(block, level)))) ? known : null
+}
+
+/** How many buckets of each series a stretch needs that are not in memory or no longer true. */
+export function missingBuckets(
+  memory: MetricMemory,
+  level: BucketLevel,
+  statistics: readonly CellStatistic[],
+  stretch: Stretch,
+): number {
+  const { first, end } = blocksWithin(stretch, level)
+  let blocks = 0
+  for (let block = first; block < end; block += 1) {
+    if (!heldBlock(memory, level, statistics, block)) blocks += 1
+  }
+  return blocks * level.bucketsPerBlock
+}
+
+/** Are the values before a full hour in memory and still true? */
+export function holdsValues(memory: MetricMemory, beforeMicros: number): boolean {
+  const known = memory.values.get(beforeMicros)
+  return known !== undefined && isTrueBefore(memory, known, beforeMicros)
+}
+
 /** What a reading needs besides the memory. */
 export interface ReadingContext {
   readonly source: BucketSource
@@ -134,13 +171,12 @@ export async function rememberedBlocks(
   isAlone = false,
 ): Promise<readonly BucketBlock[]> {
   const { first, end } = blocksWithin(stretch, level)
-  const keyOf = (block: number) => `${level.name} ${statistics.join()} ${block}`
+  const keyOf = (block: number) => blockKey(level, statistics, block)
   const blocks: (BucketBlock | undefined)[] = []
   const missing: number[] = []
   for (let block = first; block < end; block += 1) {
-    const known = memory.blocks.get(keyOf(block))
-    const day = dayOf(blockStart(block, level))
-    if (known && isTrue(memory, known, memory.days.get(day))) {
+    const known = heldBlock(memory, level, statistics, block)
+    if (known) {
       // Put last, so that the first ones are those that nobody asked for.
       memory.blocks.delete(keyOf(block))
       memory.blocks.set(keyOf(block), known)

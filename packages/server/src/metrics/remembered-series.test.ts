@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { NameChangesStore } from '../cache/name-changes.ts'
+import { dayOf } from '../cache/data-change.ts'
+import type { NameChanges, NameChangesStore } from '../cache/name-changes.ts'
 import { blockOf, HOURS } from './bucket-level.ts'
 import type { BucketSource } from './bucket-source.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
+import type { LabelMatcher } from './label-matcher.ts'
 import { createRememberedSeries } from './remembered-series.ts'
 import type { SeriesSource } from './series-source.ts'
 
@@ -11,14 +13,17 @@ const DAY_START = Date.UTC(2026, 4, 1) * 1000
 /** What a day of hours of the series takes: counts and sums, and a little more. */
 const DAY_BYTES = SERIES * 24 * 17 + 5 * SERIES + 600
 
-const UNCHANGED: NameChangesStore = {
-  latest: () => Promise.resolve(1),
-  changesOf: () => Promise.resolve({ whole: 1, days: new Map(), frontierMicros: null }),
-}
+const DAY_MICROS = 24 * HOUR_MICROS
+const ONE_SERIES: LabelMatcher = { label: 'series', operator: '=', value: '7' }
 
 /** A memory for so many days of hours, over a source that says what it was asked. */
 function openMemory(days: number) {
   const asked: string[] = []
+  let changed = { latest: 1, changes: { whole: 1, days: new Map(), frontierMicros: null } as NameChanges }
+  const changes: NameChangesStore = {
+    latest: () => Promise.resolve(changed.latest),
+    changesOf: () => Promise.resolve(changed.changes),
+  }
   const buckets: BucketSource = {
     series: () =>
       Promise.resolve(
@@ -40,10 +45,10 @@ function openMemory(days: number) {
     },
     valuesBefore: () => Promise.resolve(),
   }
-  const source: SeriesSource = { read: () => Promise.reject(new Error('buckets were enough')) }
+  const source: SeriesSource = { read: () => Promise.reject(new Error('asked the source')) }
   const clock = { now: () => 0, monotonic: () => 0 }
   const remembered = createRememberedSeries(
-    { source, buckets, changes: UNCHANGED, clock },
+    { source, buckets, changes, clock },
     { bytesMax: Math.round(days * DAY_BYTES) },
   )
   const needs = { statistics: ['sum' as const], needsHistory: false, needsSamples: false }
@@ -51,23 +56,46 @@ function openMemory(days: number) {
   async function read(projectId: number, metric: string): Promise<readonly string[]> {
     asked.length = 0
     const edges = Float64Array.from({ length: 25 }, (_, hour) => DAY_START + hour * HOUR_MICROS)
-    const plan = { projectId, version: 1, metric, matchers: [], edges, isExplained: false, snapshot: null }
-    const reading = await remembered.read(
-      { ...plan, needs: { gauge: needs, counter: needs } },
-      new AbortController().signal,
-    )
-    const sums = Array.from(reading.series, ({ statistics }) => [...(statistics.sum ?? [])])
+    const sums = await sumsOf(projectId, metric, edges, [])
     expect(sums).toEqual(
       Array.from({ length: SERIES }, (_, index) => Array.from({ length: 24 }, () => index + 1)),
     )
     return [...asked]
   }
-  return read
+  /** Reads so many days of all series or of the seventh alone, and tells how often buckets were asked for. */
+  async function readDays(days: number, matchers: readonly LabelMatcher[]): Promise<number> {
+    asked.length = 0
+    const edges = Float64Array.from({ length: days + 1 }, (_, day) => DAY_START + day * DAY_MICROS)
+    const sums = await sumsOf(1, 'long', edges, matchers)
+    const ids = matchers.length > 0 ? [8] : Array.from({ length: SERIES }, (_, index) => index + 1)
+    expect(sums).toEqual(ids.map((id) => Array.from({ length: days }, () => 24 * id)))
+    return asked.length
+  }
+  async function sumsOf(
+    projectId: number,
+    metric: string,
+    edges: Float64Array,
+    matchers: readonly LabelMatcher[],
+  ): Promise<readonly (readonly number[])[]> {
+    const plan = { projectId, version: 1, metric, matchers, edges, isExplained: false, snapshot: null }
+    const reading = await remembered.read(
+      { ...plan, needs: { gauge: needs, counter: needs } },
+      new AbortController().signal,
+    )
+    return Array.from(reading.series, ({ statistics }) => [...(statistics.sum ?? [])])
+  }
+  /** Tells of a change of days, or of nobody knows what. */
+  function change(latest: number, days: readonly number[] | null): void {
+    const version = { latest, late: latest }
+    const ofDays = new Map((days ?? []).map((day) => [dayOf(DAY_START + day * DAY_MICROS), version]))
+    changed = { latest, changes: { whole: days ? 1 : latest, days: ofDays, frontierMicros: null } }
+  }
+  return { read, readDays, change }
 }
 
 describe('the memory of buckets', () => {
   it('gives up what was not used for longest, and no more than it must', async () => {
-    const read = openMemory(3.5)
+    const { read } = openMemory(3.5)
     for (const metric of ['a', 'b', 'c']) expect(await read(1, metric)).toEqual([`1 ${metric}`])
     // Used again, so that b is the oldest.
     expect(await read(1, 'a')).toEqual([])
@@ -77,7 +105,7 @@ describe('the memory of buckets', () => {
   })
 
   it('takes from the project that holds most, so that one cannot drive out another', async () => {
-    const read = openMemory(3.5)
+    const { read } = openMemory(3.5)
     expect(await read(2, 'small')).toEqual(['2 small'])
     for (const metric of ['a', 'b', 'c', 'd', 'e']) await read(1, metric)
     expect(await read(2, 'small')).toEqual([])
@@ -86,7 +114,20 @@ describe('the memory of buckets', () => {
   })
 
   it('does not take in what alone would not fit', async () => {
-    const read = openMemory(0.5)
-    await expect(read(1, 'a')).rejects.toThrow('buckets were enough')
+    const { read } = openMemory(0.5)
+    await expect(read(1, 'a')).rejects.toThrow('asked the source')
+  })
+
+  it('answers one series of many where the others are in memory, and leaves it to the source where they are not', async () => {
+    const { readDays, change } = openMemory(300)
+    await expect(readDays(250, [ONE_SERIES])).rejects.toThrow('asked the source')
+    expect(await readDays(250, [])).toBe(1)
+    expect(await readDays(250, [ONE_SERIES])).toBe(0)
+    // A little that is missing is read with its neighbours.
+    change(2, [3])
+    expect(await readDays(250, [ONE_SERIES])).toBe(1)
+    expect(await readDays(250, [ONE_SERIES])).toBe(0)
+    change(3, null)
+    await expect(readDays(250, [ONE_SERIES])).rejects.toThrow('asked the source')
   })
 })

@@ -2,14 +2,16 @@ import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createCellFiller, placeBlocks } from './bucket-cells.ts'
 import { blockStart, bucketStatistics, blockOf, HOURS, levelFor, type BucketLevel } from './bucket-level.ts'
-import type { BucketSource, MetricAddress } from './bucket-source.ts'
+import type { BucketSource, MetricAddress, Stretch } from './bucket-source.ts'
 import { addTotals, TOTALS } from './counter-totals.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
 import { matchingPlaces } from './match-places.ts'
 import { labelValue, type Labels } from './labels.ts'
 import {
   emptyMemory,
+  holdsValues,
   learnSeries,
+  missingBuckets,
   noteChanges,
   rememberedBlocks,
   rememberedValues,
@@ -17,7 +19,14 @@ import {
   type ReadingContext,
 } from './metric-memory.ts'
 import { createPace } from './pace.ts'
-import type { CellStatistic, SeriesCells, SeriesPlan, SeriesReading, SeriesSource } from './series-source.ts'
+import type {
+  CellStatistic,
+  MetricType,
+  SeriesCells,
+  SeriesPlan,
+  SeriesReading,
+  SeriesSource,
+} from './series-source.ts'
 
 export interface RememberedSeriesDependencies {
   /** Answers what buckets cannot. */
@@ -35,7 +44,7 @@ export interface RememberedSeriesLimits {
 }
 
 const DEFAULT_LIMITS: RememberedSeriesLimits = { bytesMax: 256 * 2 ** 20, rowsMax: 8_000_000 }
-/** A few series of many are read by themselves where their neighbours would be more rows than these. */
+/** A few series of many are read by themselves where more rows than these of their neighbours would have to be read with them. */
 const NEIGHBOUR_ROWS_MAX = 500_000
 const NEIGHBOURS_MAX = 10
 const BYTES_A_NUMBER = 9
@@ -99,17 +108,15 @@ export function createRememberedSeries(
     if (statistics === null) return null
     const expected = matchingPlaces(memory, matchers)
     if (expected === null) return null
-    const rows = {
-      ofAll: rowsOf(plan, level, memory.series.length),
-      wanted: rowsOf(plan, level, expected.length),
-    }
-    if (!isWithin(limits, rows, statistics.length)) return null
+    const stretch = { fromMicros: edges[0] ?? 0, toMicros: edges.at(-1) ?? 0 }
+    if (!isWithin(limits, rowsOf(stretch, level, memory.series.length), statistics.length)) return null
+    const { needsHistory } = plan.needs[type]
+    const isFew = expected.length * NEIGHBOURS_MAX < memory.series.length
+    if (isFew && !isCheap(memory, level, statistics, stretch, needsHistory ? type : null)) return null
 
     const pace = createPace(clock, signal)
     const context: ReadingContext = { source: buckets, address, type, asOf, pace, signal, onAdded: shrink }
-    const { needsHistory } = plan.needs[type]
-    const history = needsHistory ? await historyBefore(memory, context, level, edges[0] ?? 0) : null
-    const stretch = { fromMicros: edges[0] ?? 0, toMicros: edges.at(-1) ?? 0 }
+    const history = needsHistory ? await historyBefore(memory, context, level, stretch.fromMicros) : null
     const blocks = await rememberedBlocks(memory, context, level, statistics, stretch)
     const filler = createCellFiller(
       placeBlocks(blocks, level, edges),
@@ -121,13 +128,13 @@ export function createRememberedSeries(
     const isTotalled = type === 'counter' && plan.needs[type].statistics.some((each) => TOTALS.includes(each))
     // The reading may have found new series; those of later readings are not part of this one.
     const places = matchingPlaces(memory, matchers) ?? expected
-    const labels = memory.series.map((each) => each.labels)
+    const known = memory.series
 
     function* series(): Generator<SeriesCells> {
       for (const place of places) {
         filler.fill(place)
         const cells: SeriesCells = {
-          labels: withoutEmpty(labels[place] ?? {}),
+          labels: withoutEmpty(known[place]?.labels ?? {}),
           type: type ?? 'gauge',
           before: needsHistory ? joined(history?.[place], filler.before, type === 'counter') : null,
           beforeAt: null,
@@ -151,7 +158,7 @@ export function createRememberedSeries(
         get samplesInRollups() {
           return filler.samples
         },
-        estimatedRows: plan.isExplained ? rowsOf(plan, level, places.length) : null,
+        estimatedRows: plan.isExplained ? rowsOf(stretch, level, places.length) : null,
       },
     }
   }
@@ -164,6 +171,14 @@ interface OwnedMemory {
   readonly memory: MetricMemory
 }
 
+/** Where the history before an edge is found: the values before its UTC day, and the hours from then on up to its block. */
+function historyOf(level: BucketLevel, type: MetricType, edgeMicros: number) {
+  const fromMicros = blockStart(blockOf(edgeMicros, HOURS), HOURS)
+  const toMicros = blockStart(blockOf(edgeMicros, level), level)
+  const statistic: CellStatistic = type === 'counter' ? 'change' : 'last'
+  return { stretch: { fromMicros, toMicros }, hasHours: toMicros > fromMicros, statistic }
+}
+
 /** The value of each series before the first bucket of the level's blocks at an edge: that before its UTC day, and what came since. */
 async function historyBefore(
   memory: MetricMemory,
@@ -171,15 +186,12 @@ async function historyBefore(
   level: BucketLevel,
   edgeMicros: number,
 ): Promise<Float64Array> {
-  const dayMicros = blockStart(blockOf(edgeMicros, HOURS), HOURS)
-  const values = await rememberedValues(memory, context, dayMicros)
-  const hourMicros = blockStart(blockOf(edgeMicros, level), level)
-  if (hourMicros === dayMicros) return values
   const { type } = context
-  const statistic: CellStatistic = type === 'counter' ? 'change' : 'last'
-  const stretch = { fromMicros: dayMicros, toMicros: hourMicros }
+  const { stretch, hasHours, statistic } = historyOf(level, type, edgeMicros)
+  const values = await rememberedValues(memory, context, stretch.fromMicros)
+  if (!hasHours) return values
   const blocks = await rememberedBlocks(memory, context, HOURS, [statistic], stretch)
-  const edges = Float64Array.of(hourMicros, hourMicros + HOUR_MICROS)
+  const edges = Float64Array.of(stretch.toMicros, stretch.toMicros + HOUR_MICROS)
   const filler = createCellFiller(placeBlocks(blocks, HOURS, edges), [statistic], type, [], 1)
   return Float64Array.from(memory.series, (_, place) => {
     filler.fill(place)
@@ -199,19 +211,31 @@ function wantedOf(statistics: readonly CellStatistic[], type: 'counter' | 'gauge
   return [...new Set([...statistics, ...(isTotalled ? (['change'] as const) : [])])]
 }
 
-/** Is it sensible to read the buckets of all series for those that are wanted? */
-function isWithin(
-  { rowsMax, bytesMax }: RememberedSeriesLimits,
-  { ofAll, wanted }: { readonly ofAll: number; readonly wanted: number },
-  statistics: number,
-): boolean {
-  const isFew = wanted * NEIGHBOURS_MAX < ofAll && ofAll > NEIGHBOUR_ROWS_MAX
-  return !isFew && ofAll <= rowsMax && ofAll * BYTES_A_NUMBER * (1 + statistics) <= bytesMax
+/** Do the buckets of all series fit? */
+function isWithin({ rowsMax, bytesMax }: RememberedSeriesLimits, rows: number, statistics: number): boolean {
+  return rows <= rowsMax && rows * BYTES_A_NUMBER * (1 + statistics) <= bytesMax
 }
 
-/** How many buckets series may have between the edges. */
-function rowsOf({ edges }: SeriesPlan, { bucketMicros }: BucketLevel, series: number): number {
-  return Math.ceil((series * ((edges.at(-1) ?? 0) - (edges[0] ?? 0))) / bucketMicros)
+/** Is so much in memory already that the rest may be read of all series for a few of them? `historyType` is null where none is asked for. */
+function isCheap(
+  memory: MetricMemory,
+  level: BucketLevel,
+  statistics: readonly CellStatistic[],
+  stretch: Stretch,
+  historyType: MetricType | null,
+): boolean {
+  const series = memory.series.length
+  if (rowsOf(stretch, level, series) <= NEIGHBOUR_ROWS_MAX) return true
+  if (missingBuckets(memory, level, statistics, stretch) * series > NEIGHBOUR_ROWS_MAX) return false
+  if (historyType === null) return true
+  const history = historyOf(level, historyType, stretch.fromMicros)
+  if (!holdsValues(memory, history.stretch.fromMicros)) return false
+  return !history.hasHours || missingBuckets(memory, HOURS, [history.statistic], history.stretch) === 0
+}
+
+/** How many buckets series may have in a stretch. */
+function rowsOf({ fromMicros, toMicros }: Stretch, { bucketMicros }: BucketLevel, series: number): number {
+  return Math.ceil((series * (toMicros - fromMicros)) / bucketMicros)
 }
 
 /** Forgets blocks, the longest unused first, until `wanted` bytes are free or none is left; then what lies before days. */
