@@ -164,6 +164,7 @@ function Result({
         {data?.series.length === 0 && faults.length === 0 && (
           <Notice>No data in this range. Choose a longer one, or check the label filters.</Notice>
         )}
+        {!answer && !error && <div className="chart-room" />}
         {data && data.series.length > 0 && view !== 'table' && (
           <TimeChart
             label={`${view} chart of ${data.series.length} series, ${data.times.length} points each; the table view has the values`}

@@ -28,6 +28,13 @@ export function DataPage() {
       onChoose={(table) => void navigate({ search: (before) => ({ ...before, table }), replace: true })}
     />
   )
+  const isOffered: Readonly<Record<DataTab, boolean>> = {
+    events: of('event').length > 0,
+    entities: of('entity').length > 0,
+    samples: of('metric').length > 0,
+    versions: true,
+    project: mayAdmin,
+  }
   return (
     <Page title="Data">
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
@@ -36,23 +43,23 @@ export function DataPage() {
       {tables && (
         <Tabs
           className="tabs"
-          {...(state.tab === undefined ? {} : { selectedKey: state.tab })}
+          {...(state.tab !== undefined && isOffered[state.tab] ? { selectedKey: state.tab } : {})}
           onSelectionChange={(tab) => {
             if (tab !== state.tab) void navigate({ search: { tab: tab as DataTab }, replace: true })
           }}
         >
           <TabList aria-label="Data">
-            {of('event').length > 0 && (
+            {isOffered.events && (
               <Tab id="events" className="tab">
                 Event logs
               </Tab>
             )}
-            {of('entity').length > 0 && (
+            {isOffered.entities && (
               <Tab id="entities" className="tab">
                 Entities
               </Tab>
             )}
-            {of('metric').length > 0 && (
+            {isOffered.samples && (
               <Tab id="samples" className="tab">
                 Samples
               </Tab>
@@ -60,7 +67,7 @@ export function DataPage() {
             <Tab id="versions" className="tab">
               Versions
             </Tab>
-            {mayAdmin && (
+            {isOffered.project && (
               <Tab id="project" className="tab">
                 Project
               </Tab>

@@ -15,7 +15,7 @@ export function SchemaBrowser({
   const shown = tables.filter(
     ({ name, columns }) =>
       name.toLowerCase().includes(sought.toLowerCase()) ||
-      columns.some((column) => column.name.includes(sought)),
+      columns.some((column) => column.name.toLowerCase().includes(sought.toLowerCase())),
   )
   return (
     <section className="card schema" aria-label="Tables">

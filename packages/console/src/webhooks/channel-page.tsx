@@ -46,7 +46,14 @@ export function ChannelPage() {
   }
   if (!channel) {
     return (
-      <Page title={name}>
+      <Page
+        title={name}
+        lead={
+          <Link to="/p/$owner/$project/webhooks" params={address}>
+            Webhooks
+          </Link>
+        }
+      >
         {error ? <ErrorNotice error={error} /> : <Progress label="Loading the channel" />}
       </Page>
     )

@@ -93,7 +93,7 @@ export function LetterList({
                       <td>{ago(letter.diedAt)}</td>
                       <td>
                         {letter.redriveRequestedAt === null ? (
-                          `${letter.lastStatus ?? ''} ${letter.lastError}`
+                          letter.lastError
                         ) : (
                           <Badge look="warn">being sent again</Badge>
                         )}

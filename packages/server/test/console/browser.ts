@@ -1,8 +1,13 @@
 import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { CHROMIUM } from './find-chromium.ts'
+
+if (!existsSync(new URL('../../../console/dist/index.html', import.meta.url))) {
+  throw new Error('The console is not built; build it first: npm run console:build')
+}
 
 /** Starts a headless Chromium. */
 export function launchBrowser(): Promise<Browser> {
