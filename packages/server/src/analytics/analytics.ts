@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import type { Project } from '../projects/project.ts'
 import { askAllowedFunctions } from './allowed-functions.ts'
 import { createCheckResolved } from './check-resolved.ts'
+import { createChunkReader } from './chunk-reader.ts'
 import type { CursorCodec } from './cursor.ts'
 import { createExecutionGate } from './execution-gate.ts'
 import type { ExecutionStore } from './execution.ts'
@@ -57,7 +58,7 @@ export function createAnalytics(dependencies: AnalyticsDependencies): Analytics 
   const prepare = createPrepareStatement(engine, functions)
   const checkResolved = createCheckResolved(engine, functions)
   const runner = createStatementRunner({ engine, checkResolved, spool, gate, limits, now: clock.now })
-  const parts = { ...dependencies, limits, gate, prepare, runner }
+  const parts = { ...dependencies, chunks: createChunkReader(spool), limits, gate, prepare, runner }
   const executions = createExecutions({ ...parts, store: dependencies.executionStore })
   return {
     runSql: createRunSql(parts),

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
 import type { Project } from '../projects/project.ts'
+import type { ChunkReader } from './chunk-reader.ts'
 import type { CursorCodec } from './cursor.ts'
 import type { ExecutionGate } from './execution-gate.ts'
 import type { ExecutionStore, SqlExecution } from './execution.ts'
@@ -53,6 +54,7 @@ interface ExecutionDependencies {
   readonly gate: ExecutionGate
   readonly queries: SavedQueryStore
   readonly spool: Spool
+  readonly chunks: ChunkReader
   readonly cursors: CursorCodec
   readonly clock: Clock
   readonly limits: SqlLimits
@@ -66,7 +68,7 @@ const DEAD_AFTER_MS = 30_000
 const RESTARTED = 'the service was restarted while the statement ran; start it again'
 
 export function createExecutions(dependencies: ExecutionDependencies): Executions {
-  const { store, prepare, runner, gate, queries, spool, cursors, clock, limits, instance, sleep } =
+  const { store, prepare, runner, gate, queries, spool, chunks, cursors, clock, limits, instance, sleep } =
     dependencies
   const running = new Map<string, AbortController>()
   let beat: NodeJS.Timeout | undefined
@@ -150,7 +152,7 @@ export function createExecutions(dependencies: ExecutionDependencies): Execution
     const at = { resultId: execution.resultId, projectId: project.id, firstRow: 0 }
     const { pageSize } = execution
     const limit = { rows: pageSize, bytes: limits.pageBytesMax }
-    const page = await readPage({ spool, now: clock.now, sleep }, at, limit, signal)
+    const page = await readPage({ spool, chunks, now: clock.now, sleep }, at, limit, signal)
     const cursor = page.next ? cursors.encode({ projectId: project.id, ...page.next, pageSize }) : ''
     return { execution, page, cursor }
   }

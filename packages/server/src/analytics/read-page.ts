@@ -1,7 +1,7 @@
 import { ServiceError } from '../platform/errors.ts'
+import type { ChunkReader } from './chunk-reader.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
 import type { Spool, SpooledResult } from './spool.ts'
-import { unpackChunk } from './spool-chunk.ts'
 
 /** Where a page begins. */
 export interface PageStart {
@@ -12,6 +12,7 @@ export interface PageStart {
 
 export interface PageReader {
   readonly spool: Spool
+  readonly chunks: ChunkReader
   now(): number
   sleep(ms: number): Promise<unknown>
 }
@@ -31,17 +32,17 @@ export async function readPage(
   limit: PageLimit,
   signal: AbortSignal,
 ): Promise<Page> {
-  const { spool } = reader
+  const { chunks } = reader
   const fill = new PageFill(limit)
   let result = await find(reader, at)
   for (let waitMs = FIRST_WAIT_MS; ;) {
     const row = at.firstRow + fill.rowCount
     const isEnd = result.rowCount !== null && row >= result.rowCount
-    const chunk = isEnd ? null : await spool.chunkAt(at.resultId, row)
+    const rows = isEnd ? null : await chunks.rowsAt(at.resultId, row, fill.room + 1)
     // A full page whose next row is known to be there needs nothing more.
-    if (isEnd || (chunk && fill.room === 0)) return toPage(result, at, fill, chunk !== null)
-    if (chunk) {
-      fill.take(await unpackChunk(chunk, row, fill.room + 1))
+    if (isEnd || (rows && fill.room === 0)) return toPage(result, at, fill, rows !== null)
+    if (rows) {
+      fill.take(rows)
       if (fill.isFull) return toPage(result, at, fill, true)
       continue
     }

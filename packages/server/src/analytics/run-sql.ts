@@ -2,6 +2,7 @@ import type { Cached, CachePolicy, CacheStats, ResultCache } from '../cache/cach
 import type { Clock } from '../platform/clock.ts'
 import { invalidArgument } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
+import type { ChunkReader } from './chunk-reader.ts'
 import type { CursorCodec } from './cursor.ts'
 import type { Page } from './page.ts'
 import type { PreparedStatement, PrepareStatement } from './prepare-statement.ts'
@@ -36,6 +37,7 @@ export interface SqlDependencies {
   readonly runner: StatementRunner
   readonly queries: SavedQueryStore
   readonly spool: Spool
+  readonly chunks: ChunkReader
   readonly cursors: CursorCodec
   readonly cache: ResultCache
   readonly clock: Clock
@@ -53,7 +55,7 @@ export type RunSql = (
 
 /** The read flow of the SQL API: admit, then through the cache execute and spool; later pages come from the spool. */
 export function createRunSql(dependencies: SqlDependencies): RunSql {
-  const { prepare, runner, queries, spool, cursors, cache, clock, limits, sleep } = dependencies
+  const { prepare, runner, queries, spool, chunks, cursors, cache, clock, limits, sleep } = dependencies
 
   return async (project, request, policy, signal) => {
     const isReferring = request.sql !== null || request.name !== null || request.queryId !== null
@@ -69,7 +71,7 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
     const { resultId, firstRow, pageSize } = cursors.decode(text, project.id)
     const limit = { rows: pageSize, bytes: limits.pageBytesMax }
     const start = { resultId, projectId: project.id, firstRow }
-    const page = await readPage({ spool, now: clock.now, sleep }, start, limit, signal)
+    const page = await readPage({ spool, chunks, now: clock.now, sleep }, start, limit, signal)
     const computeCostMs = Math.round(clock.monotonic() - startedAt)
     const stats = { computedAt: page.generatedAt, isCached: true, isRefreshing: false, computeCostMs }
     return { page, cursor: cursorOf(project, page, pageSize), stats, warnings: [] }

@@ -14,15 +14,11 @@ export async function packChunk(firstRow: number, rowCount: number, bytes: Uint8
   return { firstRow, rowCount, body: await compress(bytes, { params: PARAMETERS }) }
 }
 
-/** The rows of a chunk, at most `count` of them, from the one with this number on. JSON text holds no line breaks. */
-export async function unpackChunk(chunk: SpoolChunk, fromRow: number, count: number): Promise<RowBatch> {
-  const bytes = await decompress(chunk.body)
-  let start = 0
-  for (let row = chunk.firstRow; row < fromRow; row++) start = bytes.indexOf(LINE_BREAK, start) + 1
+/** The rows of a chunk. JSON text holds no line breaks. */
+export async function unpackChunk({ body }: Pick<SpoolChunk, 'body'>): Promise<RowBatch> {
+  const bytes = await decompress(body)
   const ends: number[] = []
-  for (let end = start; ends.length < count && end < bytes.length;) {
-    end = bytes.indexOf(LINE_BREAK, end) + 1
-    ends.push(end - start)
-  }
-  return { bytes: bytes.subarray(start), ends }
+  for (let end = bytes.indexOf(LINE_BREAK); end >= 0; end = bytes.indexOf(LINE_BREAK, end + 1))
+    ends.push(end + 1)
+  return { bytes, ends }
 }

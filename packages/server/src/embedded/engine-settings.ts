@@ -16,7 +16,7 @@ export function quoteLiteral(value: string): string {
 
 /**
  * The statements that bring a session from one state to another. `readonly` comes last, as nothing can be set after it;
- * a session that has it, or has parameters, is not used again.
+ * a session that has it is used again for the same settings only, and keeps it.
  */
 export function statementsBetween(from: SessionState, to: SessionState): readonly string[] {
   const assignments: string[] = []
@@ -37,8 +37,9 @@ export function statementsBetween(from: SessionState, to: SessionState): readonl
     statements.push(`use \`${to.database.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``)
   }
   if (assignments.length > 0) statements.push(`set ${assignments.join(', ')}`)
-  if (to.settings['readonly'] !== undefined)
-    statements.push(`set readonly = ${quoteLiteral(to.settings['readonly'])}`)
+  const readonly = to.settings['readonly']
+  if (readonly !== undefined && readonly !== from.settings['readonly'])
+    statements.push(`set readonly = ${quoteLiteral(readonly)}`)
   return statements
 }
 
