@@ -3,6 +3,7 @@ import { dayOf } from '../cache/data-change.ts'
 import type { DataOwner, DataVersionStore } from '../cache/data-version-store.ts'
 import type { OpenRollback, Touches } from '../cache/snapshot.ts'
 import type { ControlDatabase } from './database.ts'
+import { createStatement } from './statement.ts'
 
 /** What is known of the version, and one of its open writes; of a version without any of either the columns are null. */
 interface ViewRow {
@@ -29,21 +30,19 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .where('data_version.version', '=', version)
   }
 
-  return {
-    current: async (owner) => {
-      const row = await ofOwner(owner)
-        .leftJoin('project_version', (join) =>
-          join
-            .onRef('project_version.project_id', '=', 'data_version.project_id')
-            .onRef('project_version.number', '=', 'data_version.version'),
-        )
-        .select(['latest', 'late', 'state'])
-        .executeTakeFirst()
-      return { latest: row?.latest ?? 0, late: row?.late ?? 0, isDeleted: row?.state === 'deleted' }
-    },
+  const current = createStatement(db, (owner: DataOwner) =>
+    ofOwner(owner)
+      .leftJoin('project_version', (join) =>
+        join
+          .onRef('project_version.project_id', '=', 'data_version.project_id')
+          .onRef('project_version.number', '=', 'data_version.version'),
+      )
+      .select(['latest', 'late', 'state'])
+      .compile(),
+  )
 
-    view: async ({ projectId, version }) => {
-      const { rows } = await sql<ViewRow>`
+  const view = createStatement(db, ({ projectId, version }: DataOwner) =>
+    sql<ViewRow>`
         select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch) as up_to,
           b.sequence, b.kind, b.detail, b.touches, null as chain, null as height
         from (select 1) as one
@@ -57,7 +56,29 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
           where project_id = ${projectId} and version = ${version} order by chain limit ${CHAINS_MAX}
         ) as h
         join data_version v on v.project_id = ${projectId} and v.version = ${version}
-      `.execute(db)
+      `.compile(db),
+  )
+
+  function frontierOf({ projectId, version }: DataOwner, names: readonly string[] | null) {
+    const query = db
+      .selectFrom('data_frontier')
+      .select((eb) => eb.fn.min('newest_micros').as('newest'))
+      .where('project_id', '=', projectId)
+      .where('version', '=', version)
+    return (names ? query.where('name', 'in', names) : query).compile()
+  }
+  const frontierOfOne = createStatement(db, (given: DataOwner & { readonly name: string }) =>
+    frontierOf(given, [given.name]),
+  )
+
+  return {
+    current: async ({ projectId, version }) => {
+      const [row] = await current({ projectId, version })
+      return { latest: row?.latest ?? 0, late: row?.late ?? 0, isDeleted: row?.state === 'deleted' }
+    },
+
+    view: async ({ projectId, version }) => {
+      const rows = await view({ projectId, version })
       const [first] = rows
       return {
         latest: first?.latest ?? 0,
@@ -113,15 +134,14 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       return { latest: Math.max(whole, row?.latest ?? 0), late: Math.max(whole, row?.late ?? 0) }
     },
 
-    frontierMicros: async (owner, { names }) => {
+    frontierMicros: async ({ projectId, version }, { names }) => {
       if (names?.length === 0) return null
-      let query = db
-        .selectFrom('data_frontier')
-        .select((eb) => eb.fn.min('newest_micros').as('newest'))
-        .where('project_id', '=', owner.projectId)
-        .where('version', '=', owner.version)
-      if (names) query = query.where('name', 'in', names)
-      return (await query.executeTakeFirst())?.newest ?? null
+      const [name] = names ?? []
+      const rows =
+        name !== undefined && names?.length === 1
+          ? await frontierOfOne({ projectId, version, name })
+          : (await db.executeQuery(frontierOf({ projectId, version }, names))).rows
+      return rows[0]?.newest ?? null
     },
   }
 }

@@ -1,28 +1,29 @@
 import type { DataOwner } from '../cache/data-version-store.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { ControlDatabase } from './database.ts'
+import { createStatement } from './statement.ts'
 
 /** The changes of names in the control database. */
 export function createNameChangesStore(db: ControlDatabase): NameChangesStore {
-  function versionOf({ projectId, version }: DataOwner) {
-    return db
+  const versionOf = createStatement(db, ({ projectId, version }: DataOwner) =>
+    db
       .selectFrom('data_version')
       .select(['latest', 'whole'])
       .where('project_id', '=', projectId)
       .where('version', '=', version)
-      .executeTakeFirst()
-  }
+      .compile(),
+  )
 
   return {
-    latest: async (owner) => (await versionOf(owner))?.latest ?? 0,
+    latest: async ({ projectId, version }) => (await versionOf({ projectId, version }))[0]?.latest ?? 0,
 
-    changesOf: async (owner, name, since) => {
-      const whole = (await versionOf(owner))?.whole ?? 0
+    changesOf: async ({ projectId, version }, name, since) => {
+      const whole = (await versionOf({ projectId, version }))[0]?.whole ?? 0
       const days = await db
         .selectFrom('data_day')
         .select((eb) => ['day', eb.fn.max('latest').as('latest'), eb.fn.max('late').as('late')])
-        .where('project_id', '=', owner.projectId)
-        .where('version', '=', owner.version)
+        .where('project_id', '=', projectId)
+        .where('version', '=', version)
         .where('name', '=', name)
         .where('latest', '>', since)
         .groupBy('day')
@@ -30,8 +31,8 @@ export function createNameChangesStore(db: ControlDatabase): NameChangesStore {
       const frontier = await db
         .selectFrom('data_frontier')
         .select((eb) => eb.fn.min('newest_micros').as('newest'))
-        .where('project_id', '=', owner.projectId)
-        .where('version', '=', owner.version)
+        .where('project_id', '=', projectId)
+        .where('version', '=', version)
         .where('name', '=', name)
         .executeTakeFirst()
       return {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createChangeCollector } from '../../src/cache/data-change.ts'
 import type { Coverage, DataVersionStore } from '../../src/cache/data-version-store.ts'
 import { createDataVersionStore } from '../../src/database/data-version-store.ts'
+import { createNameChangesStore } from '../../src/database/name-changes-store.ts'
 import { raiseDataVersions, raiseForRollback, raiseWhole } from '../../src/database/raise-data-versions.ts'
 import { createProjectStore } from '../../src/database/project-store.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
@@ -71,6 +72,27 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
       9 * DAY_MICROS,
     )
     expect(await store.frontierMicros(owner, { names: ['x'], fromMicros: 0, toMicros: 0 })).toBe(null)
+  })
+
+  it('answers for the version and the name that it is asked about, whichever was before (CA-6)', async () => {
+    const other = { ...owner, version: 2 }
+    const changes = createNameChangesStore(database.db)
+    await ingest(['a', 10, 7], ['b', 12, 7])
+    await ingest(['b', 14, 9])
+    for (let round = 0; round < 2; round += 1) {
+      const frontier = (names: readonly string[] | null) =>
+        store.frontierMicros(owner, { names, fromMicros: null, toMicros: null })
+      expect(await frontier(['a'])).toBe(10 * DAY_MICROS)
+      expect(await frontier(['b'])).toBe(14 * DAY_MICROS)
+      expect(await frontier(['b', 'a'])).toBe(10 * DAY_MICROS)
+      expect(await frontier(null)).toBe(10 * DAY_MICROS)
+      expect(await changes.latest(owner)).toBe(2)
+      expect(await changes.latest(other)).toBe(0)
+      expect(await store.current(other)).toEqual({ latest: 0, late: 0, isDeleted: false })
+      expect(await store.current(owner)).toEqual({ latest: 2, late: 1, isDeleted: false })
+      expect(await store.view(owner)).toMatchObject({ latest: 2, heights: { 1: 9 } })
+      expect(await store.view(other)).toMatchObject({ latest: 0, heights: {} })
+    }
   })
 
   it('raises the days of a chain that hold blocks above the one rolled back to (IN-3, CA-6)', async () => {
