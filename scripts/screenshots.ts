@@ -46,7 +46,7 @@ group by day
 order by day desc`
 
 const SHOTS: readonly Shot[] = [
-  { name: 'projects', path: '/' },
+  { name: 'projects', path: '/', prepare: (page) => page.getByText('Disk', { exact: true }).waitFor() },
   { name: 'overview', path: '/p/demo/erc20' },
   { name: 'metrics', path: `/p/demo/erc20/metrics?${METRICS}` },
   {
@@ -137,6 +137,7 @@ async function takeShot(
   await prepare?.(page)
   await page.waitForLoadState('networkidle')
   for (const bar of await page.getByRole('progressbar').all()) await bar.waitFor({ state: 'detached' })
+  await page.getByText('not known yet').first().waitFor({ state: 'detached' })
   const file = join(images, `${name}-${theme}.png`)
   await page.screenshot({ path: file })
   process.stdout.write(`docs/images/${name}-${theme}.png\n`)

@@ -34,6 +34,8 @@ export function ProjectOverview() {
   const { data: service } = useQuery({ ...serviceQuery, enabled: mayOperate })
 
   const rows = intake.data ?? []
+  // A project without tables has nothing to count, and is not asked.
+  const isCounted = intake.isSuccess || (tables.isSuccess && !intake.isError && intake.fetchStatus === 'idle')
   const add = (name: string) => rows.reduce((sum, row) => sum + Number(row[name]), 0)
   const newest = rows
     .map((row) => String(row['newest']))
@@ -52,27 +54,40 @@ export function ProjectOverview() {
       }
     >
       <dl className="stats">
-        <Stat name="Records, last hour" note={newest === undefined ? 'nothing yet' : `newest ${ago(newest)}`}>
+        <Stat
+          name="Records, last hour"
+          isKnown={isCounted}
+          note={newest === undefined ? 'nothing yet' : `newest ${ago(newest)}`}
+        >
           {compactNumber(add('hour'))}
         </Stat>
-        <Stat name="Records, last 24 h" note={`${wholeNumber(add('total'))} in all`}>
+        <Stat name="Records, last 24 h" isKnown={isCounted} note={`${wholeNumber(add('total'))} in all`}>
           {compactNumber(add('day'))}
         </Stat>
         {mayAdmin && (
-          <Stat name="Messages waiting" note={oldest(channels.data ?? [])}>
+          <Stat
+            name="Messages waiting"
+            isKnown={channels.data !== undefined}
+            note={oldest(channels.data ?? [])}
+          >
             {wholeNumber(pending)}
           </Stat>
         )}
         {mayAdmin && (
           <Stat
             name="Channels"
+            isKnown={channels.data !== undefined}
             note={failing.length === 0 ? 'none is failing' : failing.map(({ name }) => name).join(', ')}
           >
             {failing.length === 0 ? (channels.data?.length ?? 0) : `${failing.length} failing`}
           </Stat>
         )}
         {mayAdmin && (
-          <Stat name="Dead letters" note={letters === 0 ? 'none to look after' : 'redrive or dismiss'}>
+          <Stat
+            name="Dead letters"
+            isKnown={channels.data !== undefined}
+            note={letters === 0 ? 'none to look after' : 'redrive or dismiss'}
+          >
             {wholeNumber(letters)}
           </Stat>
         )}

@@ -63,6 +63,8 @@ export function ProjectsPage() {
     }
   })
   const sum = (pick: (row: ProjectRow) => number) => rows.reduce((total, row) => total + pick(row), 0)
+  const isStorageKnown = usages.every(({ data }) => data !== undefined)
+  const areChannelsKnown = projects !== undefined && channels.every(({ data }) => data !== undefined)
   const create = mayManageKeys && (
     <Button look="primary" onPress={() => setCreating(true)}>
       <Plus aria-hidden /> New project
@@ -74,18 +76,34 @@ export function ProjectsPage() {
         <Stat name="Service" note={health === 'ready' ? 'both engines answer' : 'see the log of the service'}>
           <Badge look={health === 'ready' ? 'good' : 'bad'}>{health}</Badge>
         </Stat>
-        <Stat name="Projects" note={`${compactNumber(sum((row) => row.storedRows ?? 0))} stored rows`}>
+        <Stat
+          name="Projects"
+          isKnown={projects !== undefined}
+          note={
+            isStorageKnown
+              ? `${compactNumber(sum((row) => row.storedRows ?? 0))} stored rows`
+              : 'rows not known yet'
+          }
+        >
           {wholeNumber(rows.length)}
         </Stat>
         {mayAdmin && (
           <>
-            <Stat name="Messages waiting" note={`in ${sum((row) => row.channels)} channels`}>
+            <Stat
+              name="Messages waiting"
+              isKnown={areChannelsKnown}
+              note={`in ${sum((row) => row.channels)} channels`}
+            >
               {wholeNumber(sum((row) => row.pending))}
             </Stat>
-            <Stat name="Failing channels" note={failingNote(sum((row) => row.failing))}>
+            <Stat
+              name="Failing channels"
+              isKnown={areChannelsKnown}
+              note={failingNote(sum((row) => row.failing))}
+            >
               {wholeNumber(sum((row) => row.failing))}
             </Stat>
-            <Stat name="Dead letters" note="kept for seven days">
+            <Stat name="Dead letters" isKnown={areChannelsKnown} note="kept for seven days">
               {wholeNumber(sum((row) => row.deadLetters))}
             </Stat>
           </>

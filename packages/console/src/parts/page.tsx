@@ -62,17 +62,20 @@ export function Stat({
   name,
   children,
   note,
+  isKnown = true,
 }: {
   readonly name: string
   readonly children: ReactNode
   readonly note?: ReactNode
+  /** False until the service has answered: a dash stands there then, since a zero would be believed. */
+  readonly isKnown?: boolean
 }) {
   return (
     <div className="stat">
       <dt>{name}</dt>
       <dd>
-        {children}
-        {note !== undefined && <small>{note}</small>}
+        {isKnown ? children : '–'}
+        {note !== undefined && <small>{isKnown ? note : 'not known yet'}</small>}
       </dd>
     </div>
   )

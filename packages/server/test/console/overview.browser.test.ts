@@ -63,6 +63,21 @@ describe('the overview', { timeout: 120_000 }, () => {
     await flow.page.getByRole('cell', { name: 'Transfer', exact: true }).waitFor()
   })
 
+  it('shows a dash and no zero until the service has answered', async () => {
+    let answer = (): void => undefined
+    const isAnswered = new Promise<void>((resolve) => (answer = resolve))
+    await flow.page.route('**/webhook/channels/**', async (route) => {
+      await isAnswered
+      await route.fallback()
+    })
+    await flow.go()
+    const waiting = flow.page.locator('.stat', { hasText: 'Messages waiting' })
+    await waiting.getByText('not known yet').waitFor()
+    expect(await waiting.getByRole('definition').innerText()).toMatch(/^–/)
+    answer()
+    await waiting.getByText(/^the queue is empty|^the oldest came/).waitFor()
+  })
+
   it('goes on after a failure so short that only one request met it', async () => {
     await flow.go()
     await flow.page.getByRole('cell', { name: 'Transfer', exact: true }).waitFor()
