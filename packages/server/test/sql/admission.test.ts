@@ -1,29 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/platform/clock.ts'
-import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { failure } from '../support/failure.ts'
-import { createSqlFixture, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
+import { sqlProject, startSqlTest, type SqlFixture } from './sql-fixture.ts'
 
 const own = sqlProject(911)
 const foreign = sqlProject(912)
 
-let test: TestEngine
-let database: TestDatabase
 let sql: SqlFixture
+let stop: () => Promise<void>
 
 beforeAll(async () => {
-  test = await startTestEngine()
-  database = await openSqlite()
-  await fillProject(test.engine, own)
-  await fillProject(test.engine, foreign)
-  sql = await createSqlFixture(test.engine, database, own, { clock: systemClock })
+  ;({ sql, stop } = await startSqlTest(own, foreign))
 })
 
-afterAll(async () => {
-  await database.close()
-  await test.stop()
-})
+afterAll(() => stop())
 
 const WORKING = [
   'select 1',

@@ -2,36 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExportFormat } from '../../src/analytics/export-result.ts'
 import { ServiceError } from '../../src/platform/errors.ts'
 import { createSavedQueryStore } from '../../src/database/saved-query-store.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
+import type { TestDatabase } from '../support/databases.ts'
 import { BOMBS, HOSTILE_QUERIES, HOSTILE_TEXTS } from './hostile-statements.ts'
-import { createSqlFixture, EMPTY_REQUEST, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
+import { EMPTY_REQUEST, sqlProject, startSqlTest, type SqlFixture } from './sql-fixture.ts'
 
 const own = sqlProject(911)
 const foreign = sqlProject(912)
 const { signal } = new AbortController()
 const TIMEOUT_MS = 2000
 
-let test: TestEngine
 let database: TestDatabase
 let sql: SqlFixture
+let stop: () => Promise<void>
 
 beforeAll(async () => {
-  test = await startTestEngine()
-  database = await openSqlite()
-  await fillProject(test.engine, own)
-  await fillProject(test.engine, foreign)
-  sql = await createSqlFixture(test.engine, database, own, {
-    clock: systemClock,
-    limits: { timeoutMs: TIMEOUT_MS, memoryBytesMax: 200_000_000, rowsReadMax: 1_000_000_000 },
-  })
+  const limits = { timeoutMs: TIMEOUT_MS, memoryBytesMax: 200_000_000, rowsReadMax: 1_000_000_000 }
+  ;({ database, sql, stop } = await startSqlTest(own, foreign, limits))
 })
 
-afterAll(async () => {
-  await database.close()
-  await test.stop()
-})
+afterAll(() => stop())
 
 async function exportAs(format: ExportFormat, text: string): Promise<void> {
   const file = await sql.analytics.exportResult(own, { ...EMPTY_REQUEST, sql: text }, format, signal)

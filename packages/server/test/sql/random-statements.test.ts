@@ -1,24 +1,19 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { ServiceError } from '../../src/platform/errors.ts'
-import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
+import type { TestEngine } from '../support/fact-engine.ts'
 import { randomStatement } from './random-statements.ts'
-import { createSqlFixture, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
+import { sqlProject, startSqlTest, type SqlFixture } from './sql-fixture.ts'
 
 const own = sqlProject(911)
 const foreign = sqlProject(912)
 let test: TestEngine
-let database: TestDatabase
 let sql: SqlFixture
+let stop: () => Promise<void>
 
 beforeAll(async () => {
-  test = await startTestEngine()
-  database = await openSqlite()
-  await fillProject(test.engine, own)
-  await fillProject(test.engine, foreign)
+  ;({ test, sql, stop } = await startSqlTest(own, foreign))
   const { user, facts } = versionDatabases(foreign.id, 1)
   for (const statement of [
     `create table ${facts}.event_Secret (secret String) engine = MergeTree order by tuple()`,
@@ -27,13 +22,9 @@ beforeAll(async () => {
   ]) {
     await test.engine.command(statement)
   }
-  sql = await createSqlFixture(test.engine, database, own, { clock: systemClock })
 })
 
-afterAll(async () => {
-  await database.close()
-  await test.stop()
-})
+afterAll(() => stop())
 
 type Outcome = { readonly rows: unknown } | { readonly code: string }
 

@@ -12,10 +12,11 @@ import { createExecutionStore } from '../../src/database/execution-store.ts'
 import { createSavedQueryStore } from '../../src/database/saved-query-store.ts'
 import { sharedSecret } from '../../src/database/secret-store.ts'
 import { createSqlSpool } from '../../src/database/sql-spool.ts'
-import type { Clock } from '../../src/platform/clock.ts'
+import { systemClock, type Clock } from '../../src/platform/clock.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { openTestCache } from '../cache/test-cache.ts'
-import type { TestDatabase } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
+import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 
 /** A project as the SQL API is given it. */
 export function sqlProject(id: number): Project {
@@ -126,4 +127,30 @@ export async function createSqlFixture(
     },
   }
   return fixture
+}
+
+/** The SQL API with an engine and a control database of its own. */
+export interface SqlTest {
+  readonly test: TestEngine
+  readonly database: TestDatabase
+  readonly sql: SqlFixture
+  stop(): Promise<void>
+}
+
+/** Starts all that a test of statements stands on: the tables of a project, and those of another one, which nothing may reach. */
+export async function startSqlTest(
+  own: Project,
+  foreign: Project,
+  limits: Partial<SqlLimits> = {},
+): Promise<SqlTest> {
+  const test = await startTestEngine()
+  const database = await openSqlite()
+  await fillProject(test.engine, own)
+  await fillProject(test.engine, foreign)
+  const sql = await createSqlFixture(test.engine, database, own, { clock: systemClock, limits })
+  const stop = async (): Promise<void> => {
+    await database.close()
+    await test.stop()
+  }
+  return { test, database, sql, stop }
 }
