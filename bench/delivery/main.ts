@@ -137,5 +137,7 @@ function rounded(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(4)) : value
 }
 
+// Servers are ended when the process exits, which it does not by itself when it is told to end.
+process.once('SIGTERM', () => process.exit(143))
 if (values.help) process.stdout.write(`${USAGE}\n`)
 else await run()

@@ -53,6 +53,9 @@ export async function inArena<T>(
 export interface Latency {
   readonly p50: number
   readonly p99: number
+  /** Of what arrived in the first and in the last tenth of the run. */
+  readonly p99First: number
+  readonly p99Last: number
   /** Of the messages that should have come. */
   readonly deliveredShare: number
 }
@@ -105,8 +108,17 @@ async function pinSnapshot(location: string): Promise<() => Promise<void>> {
   }
 }
 
-function percentiles(values: readonly number[]): { readonly p50: number; readonly p99: number } {
+function percentiles(inOrder: readonly number[]): Omit<Latency, 'deliveredShare'> {
+  const tenth = Math.ceil(inOrder.length / 10)
+  return {
+    p50: percentile(inOrder, 0.5),
+    p99: percentile(inOrder, 0.99),
+    p99First: percentile(inOrder.slice(0, tenth), 0.99),
+    p99Last: percentile(inOrder.slice(-tenth), 0.99),
+  }
+}
+
+function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).toSorted()
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
-  return { p50: at(0.5), p99: at(0.99) }
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 }

@@ -3,13 +3,20 @@ import type { Contender } from './contender.ts'
 import { feed } from './feed.ts'
 import { messageFor } from './messages.ts'
 import { inArena } from './open-loop.ts'
+import { nowMs } from './sink.ts'
 
 /** How a receiver is met that comes back. */
 export interface OutageResult {
-  /** Calls a second: while all was well, the most while the receiver was away, and the most in the second after. */
+  /** Calls a second while all was well, and calls in all while the receiver was away. */
   readonly steadyCalls: number
+  readonly callsWhileAway: number
+  /** Messages in the first, second and further calls of a channel after the return, the largest of all channels. */
+  readonly firstBatches: readonly number[]
+  /** The most calls and messages in a second after the return. */
   readonly callsAfter: number
-  /** From the return of the receiver until everything had arrived, in seconds. */
+  readonly messagesAfter: number
+  /** From the return of the receiver until the first call, and until everything had arrived, in seconds. */
+  readonly returnSeconds: number
   readonly recoverySeconds: number
   readonly repeated: number
 }
@@ -17,6 +24,8 @@ export interface OutageResult {
 const CHANNELS = 10
 const STEADY_SECONDS = 5
 const FEED_MESSAGES = 1000
+/** After the return; a channel may wait as long again as the receiver was away, and twice that. */
+const patienceMs = (seconds: number) => Math.max(240_000, seconds * 2000)
 
 /** The receiver refuses everything for a while, messages gather, it comes back. */
 export async function outage(
@@ -36,18 +45,23 @@ export async function outage(
       )
     }
     await sleep(Math.max(0, until - performance.now()))
+    const { refused } = await sink.report()
     await sink.reset()
     await sink.behave({})
-    const backAt = performance.now()
+    const backAt = nowMs()
     const wanted = n - steady.accepted.length
     for (;;) {
       const report = await sink.report()
-      const isOver = performance.now() - backAt > 240_000
+      const isOver = nowMs() - backAt > patienceMs(seconds)
       if (report.distinct >= wanted || isOver) {
         return {
           steadyCalls: calls / STEADY_SECONDS,
-          callsAfter: Math.max(...report.callsPerSecond.map(([, count]) => count)),
-          recoverySeconds: isOver ? Number.POSITIVE_INFINITY : (performance.now() - backAt) / 1000,
+          callsWhileAway: refused,
+          firstBatches: report.firstBatches,
+          callsAfter: Math.max(...report.perSecond.map(([, count]) => count)),
+          messagesAfter: Math.max(...report.perSecond.map(([, , count]) => count)),
+          returnSeconds: (report.firstAt - backAt) / 1000,
+          recoverySeconds: isOver ? Number.POSITIVE_INFINITY : (nowMs() - backAt) / 1000,
           repeated: report.messages - report.distinct,
         }
       }

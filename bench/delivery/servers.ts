@@ -35,6 +35,8 @@ export async function startServer(kind: ServerKind): Promise<QueueServer> {
     const port = await freePort()
     const start = kind === 'redis' ? redisStarter(directory, port) : postgresStarter(directory, port)
     let server = await start.run()
+    const abandon = () => void (server.kill('SIGKILL') && remove())
+    process.once('exit', abandon)
     return {
       location: start.location,
       async crash() {
@@ -43,6 +45,7 @@ export async function startServer(kind: ServerKind): Promise<QueueServer> {
         server = await start.run()
       },
       async stop() {
+        process.off('exit', abandon)
         await end(server, kind === 'redis' ? 'SIGKILL' : 'SIGQUIT')
         await sleep(300)
         remove()

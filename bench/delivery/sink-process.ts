@@ -22,7 +22,11 @@ let messages = 0
 let calls = 0
 let firstAt = 0
 let lastAt = 0
-let perSecond = new Map<number, number>()
+let refused = 0
+let perSecond = new Map<number, { calls: number; messages: number }>()
+/** Messages in each of the first calls, by channel. */
+let firstBatches = new Map<string, number[]>()
+const FIRST_BATCHES = 8
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = []
@@ -34,10 +38,11 @@ const server = createServer((request, response) => {
     const isHanging = behaviour.hanging.has(request.url ?? '')
     if (isHanging) return
     if (behaviour.isDown) {
+      refused += 1
       respond(response, 503)
       return
     }
-    take(Buffer.concat(parts).toString(), arrivedAt)
+    take(request.url ?? '', Buffer.concat(parts).toString(), arrivedAt)
     respond(response, 204)
   })
 })
@@ -47,14 +52,17 @@ function respond(response: ServerResponse, status: number): void {
   else setTimeout(() => response.writeHead(status).end(), behaviour.latencyMs)
 }
 
-function take(body: string, arrivedAt: number): void {
+function take(url: string, body: string, arrivedAt: number): void {
   const parsed = JSON.parse(body) as Payload | readonly Payload[]
   const list = Array.isArray(parsed) ? (parsed as readonly Payload[]) : [parsed as Payload]
   calls += 1
   firstAt ||= arrivedAt
   lastAt = arrivedAt
   const second = Math.floor(arrivedAt / 1000)
-  perSecond.set(second, (perSecond.get(second) ?? 0) + 1)
+  const { calls: callsBefore, messages: messagesBefore } = perSecond.get(second) ?? { calls: 0, messages: 0 }
+  perSecond.set(second, { calls: callsBefore + 1, messages: messagesBefore + list.length })
+  const batches = firstBatches.get(url) ?? []
+  if (batches.length < FIRST_BATCHES) firstBatches.set(url, [...batches, list.length])
   for (const one of list) {
     const { n, at } = one.data ?? (one as { n: number; at: number })
     messages += 1
@@ -87,8 +95,9 @@ process.on('message', (order: SinkOrder) => {
     case 'reset':
       seen = new Uint8Array(1024)
       latenciesMs = []
-      distinct = messages = calls = firstAt = lastAt = 0
+      distinct = messages = calls = refused = firstAt = lastAt = 0
       perSecond = new Map()
+      firstBatches = new Map()
       healthyFrom = order.latenciesFrom
       process.send?.({})
       break
@@ -100,11 +109,19 @@ process.on('message', (order: SinkOrder) => {
         firstAt,
         lastAt,
         latenciesMs: order.withLatencies ? latenciesMs : [],
-        callsPerSecond: [...perSecond].toSorted(([a], [b]) => a - b),
+        perSecond: [...perSecond]
+          .map(([second, one]): [number, number, number] => [second, one.calls, one.messages])
+          .toSorted(([a], [b]) => a - b),
+        refused,
+        firstBatches: Array.from({ length: FIRST_BATCHES }, (_, index) =>
+          Math.max(0, ...firstBatches.values().map((sizes) => sizes[index] ?? 0)),
+        ),
       }
       process.send?.(report)
     }
   }
 })
 
+// Whoever measures is gone.
+process.on('disconnect', () => process.exit(1))
 server.listen(0, '0.0.0.0', 8192, () => process.send?.({ port: (server.address() as AddressInfo).port }))

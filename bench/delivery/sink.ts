@@ -24,8 +24,12 @@ export interface SinkReport {
   readonly lastAt: number
   /** From enqueueing to the arrival of the request, in milliseconds. */
   readonly latenciesMs: readonly number[]
-  /** Second of the clock, calls in it. */
-  readonly callsPerSecond: readonly (readonly [number, number])[]
+  /** Second of the clock, calls in it, and messages. */
+  readonly perSecond: readonly (readonly [number, number, number])[]
+  /** Calls that were answered 503. */
+  readonly refused: number
+  /** How many messages the first calls had, the largest of any channel's first, second and so on. */
+  readonly firstBatches: readonly number[]
 }
 
 /** A receiver in a process of its own. */

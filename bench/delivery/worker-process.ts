@@ -19,4 +19,6 @@ process.on('message', (order: 'usage' | { readonly id: number; readonly enqueue:
   )
 })
 process.on('SIGTERM', () => void worker.stop().then(() => process.exit(0)))
+// Whoever measures is gone.
+process.on('disconnect', () => process.exit(1))
 process.send?.('started')

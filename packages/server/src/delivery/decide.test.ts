@@ -51,6 +51,24 @@ const attempts: fc.Arbitrary<EndedAttempt> = fc
     agesFromAt: 0,
   }))
 
+/** The attempt of a lane whose receiver answers at once. */
+function answered(status: number, count: number, lane: EndedAttempt['lane']): EndedAttempt {
+  const outcome: Outcome =
+    status < 210 ? { kind: 'acknowledged', status } : { kind: 'refused', status, retryAfterMs: null }
+  return {
+    outcome,
+    durationMs: 1,
+    timeoutMs: 5000,
+    messages: Array.from({ length: count }, (_, n) => message(n + 1)),
+    isShelved: false,
+    lane,
+    limits: DEFAULT_LIMITS,
+    agesFromAt: 0,
+    nowMs: 1000,
+    random: 0.5,
+  }
+}
+
 describe('decide', () => {
   it('has a step for every verdict in every situation (DL-3, DL-4)', () => {
     for (const verdict of VERDICTS) expect(Object.keys(STEPS[verdict])).toEqual([...SITUATIONS])
@@ -107,13 +125,41 @@ describe('decide', () => {
   it('never gives a batch a limit below one message, and halves it after a timeout (DL-7)', () => {
     fc.assert(
       fc.property(attempts, (attempt) => {
-        const { batchLimit } = decide(attempt).lane
-        if (batchLimit !== null) expect(batchLimit).toBeGreaterThanOrEqual(1)
-        if (attempt.outcome.kind === 'timed_out' && !attempt.isShelved) {
-          expect(batchLimit).toBe(Math.max(1, Math.ceil(attempt.messages.length / 2)))
+        const { lane, buried } = decide(attempt)
+        if (lane.batchLimit !== null) expect(lane.batchLimit).toBeGreaterThanOrEqual(1)
+        if (attempt.outcome.kind === 'timed_out' && !attempt.isShelved && buried.length === 0) {
+          expect(lane.batchLimit).toBe(Math.max(1, Math.ceil(attempt.messages.length / 2)))
         }
       }),
     )
+  })
+
+  it('meets a receiver that comes back with 10 messages, then twice as many with each success (DL-7)', () => {
+    const sizes: number[] = []
+    let lane: EndedAttempt['lane'] = {
+      failures: 0,
+      failingSinceAt: null,
+      refusals: 0,
+      batchLimit: null,
+      cursorSeq: 0,
+    }
+    const statuses = [...Array.from({ length: 11 }, () => 503), ...Array.from({ length: 5 }, () => 204)]
+    for (const status of statuses) {
+      const count = Math.min(DEFAULT_LIMITS.maxBatchMessages, lane.batchLimit ?? Infinity)
+      sizes.push(count)
+      lane = decide(answered(status, count, lane)).lane
+    }
+    expect(sizes).toEqual([100, 100, 100, ...Array.from({ length: 9 }, () => 10), 20, 40, 80, 100])
+    expect(lane.batchLimit).toBeNull()
+  })
+
+  it('lets letters die by the whole batch once they die, also where the receiver hangs (DL-5)', () => {
+    const lane = { failures: 12, failingSinceAt: 0, refusals: 0, batchLimit: 1, cursorSeq: 0 }
+    const late = { ...answered(503, 1, lane), nowMs: DEFAULT_LIMITS.deadLetter.ageMs }
+    expect(decide(late)).toMatchObject({ buried: [{ seq: 1 }], lane: { batchLimit: null } })
+    expect(decide({ ...late, outcome: { kind: 'timed_out' } }).lane.batchLimit).toBeNull()
+    // One that is too young to die leaves it small.
+    expect(decide({ ...late, nowMs: 1000 }).lane.batchLimit).toBe(1)
   })
 
   it('waits between half and all of initial × 2^(failures−1), at most the cap (DL-3)', () => {

@@ -72,9 +72,9 @@ export interface Decision {
 export function decide(attempt: EndedAttempt): Decision {
   const step = STEPS[verdictOf(attempt.outcome)][situationOf(attempt)]
   const { lane } = attempt
-  const batchLimit = nextBatchLimit(attempt, step)
   switch (step) {
     case 'acknowledge': {
+      const batchLimit = nextBatchLimit(attempt, step, false)
       const refusals = batchLimit === null ? 0 : lane.refusals
       const rest = { failures: 0, failingSinceAt: null, refusals, batchLimit }
       return settle(attempt, step, { acknowledged: attempt.messages, waitMs: 0, attempts: 0, lane: rest })
@@ -87,17 +87,22 @@ export function decide(attempt: EndedAttempt): Decision {
         buried,
         waitMs: waitAfter(attempt, failed.failures),
         attempts: failed.failures,
-        lane: { ...failed, batchLimit },
+        lane: { ...failed, batchLimit: nextBatchLimit(attempt, step, buried.length > 0) },
       })
     }
     case 'split':
       return settle(attempt, step, {
         waitMs: waitAfter(attempt, 1),
         attempts: lane.failures + 1,
-        lane: { ...afterFailure(attempt), failures: 0, refusals: TRIES_BEFORE_SUSPICION, batchLimit },
+        lane: {
+          ...afterFailure(attempt),
+          failures: 0,
+          refusals: TRIES_BEFORE_SUSPICION,
+          batchLimit: nextBatchLimit(attempt, step, false),
+        },
       })
     case 'shelve':
-      return shelve(attempt, batchLimit)
+      return shelve(attempt, nextBatchLimit(attempt, step, false))
   }
 }
 
