@@ -15,6 +15,7 @@ import { removeLeftVersions } from './remove-version.ts'
 import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
+import { isOrdered } from './work-queue.ts'
 
 /** A batch as it arrived. Identity and version that the address or a header names win over those in the body. */
 export interface BatchRequest {
@@ -143,7 +144,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     async function store(target: ProjectVersion): Promise<BatchOutcome> {
       const batch = await validateBatch(sent.records, { version, catalog, limits })
       if (batch.exports.length > 0) await dependencies.admitExports?.(target.projectId, batch.exports)
-      await turn.reached
+      await (isOrdered(batch) ? turn.reached : turn.behindRollbacks)
       const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
       const bytes = request.body.byteLength
       committerOf(target).submit({
@@ -175,7 +176,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         )
       }
       waitingBytes += byteLength
-      const turn = takeTurn(project.id)
+      const turn = takeTurn(project.id, 'batch')
       try {
         return await track(() => commit(project, request, turn))
       } finally {
@@ -188,7 +189,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       if (chain.includes('\u0000') || !chain.isWellFormed()) {
         throw invalidArgument('chain must be Unicode text without the character U+0000')
       }
-      const turn = takeTurn(project.id)
+      const turn = takeTurn(project.id, 'rollback')
       return track(async () => {
         const version = await resolveVersion(project, readVersion(wanted))
         const { promise, resolve, reject } = Promise.withResolvers<number>()

@@ -2,25 +2,35 @@
 export interface Turn {
   /** Resolves when every earlier request has gone in or given up. */
   readonly reached: Promise<void>
-  /** Lets the next one in. Must be called once, whatever happens. */
+  /** Resolves when every earlier rollback has: enough for a request that may go in before others. */
+  readonly behindRollbacks: Promise<void>
+  /** Lets those behind it in. Must be called once, whatever happens. */
   end(): void
 }
+
+interface Tail {
+  readonly all: Promise<void>
+  readonly rollbacks: Promise<void>
+}
+
+const NOBODY: Tail = { all: Promise.resolve(), rollbacks: Promise.resolve() }
 
 /**
  * Keeps requests of one project in order of arrival although reading them takes different times: without it a rollback,
  * which is read at once, would overtake the batches sent before it.
  */
-export function createOrderOfArrival(): (key: number) => Turn {
-  const tails = new Map<number, Promise<void>>()
-  return (key) => {
-    const reached = tails.get(key) ?? Promise.resolve()
+export function createOrderOfArrival(): (key: number, kind: 'batch' | 'rollback') => Turn {
+  const tails = new Map<number, Tail>()
+  return (key, kind) => {
+    const before = tails.get(key) ?? NOBODY
     const { promise, resolve } = Promise.withResolvers<void>()
-    const tail = reached.then(() => promise)
-    tails.set(key, tail)
-    void tail.then(() => tails.get(key) === tail && tails.delete(key))
-    return {
-      reached,
-      end: resolve,
+    const all = before.all.then(() => promise)
+    const tail = {
+      all,
+      rollbacks: kind === 'rollback' ? before.rollbacks.then(() => promise) : before.rollbacks,
     }
+    tails.set(key, tail)
+    void all.then(() => tails.get(key) === tail && tails.delete(key))
+    return { reached: before.all, behindRollbacks: before.rollbacks, end: resolve }
   }
 }

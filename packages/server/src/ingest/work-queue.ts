@@ -1,3 +1,4 @@
+import type { Batch } from './batch.ts'
 import type { RollbackOrder } from './batch-store.ts'
 import type { WaitingBatch } from './commit-batches.ts'
 
@@ -47,12 +48,12 @@ export function createWorkQueue(maxGroupBytes: number): WorkQueue {
       const group: WaitingBatch[] = []
       const passed: WaitingWork[] = []
       // Batches whose order matters do not overtake each other.
-      let mustWait = running.some(isOrdered)
+      let mustWait = running.some(({ batch: other }) => isOrdered(other))
       let bytes = 0
       let taken = 0
       for (const work of queue) {
         if (work.kind !== 'batch') break
-        const isOurs = laneOf(work) === lane && !(mustWait && isOrdered(work))
+        const isOurs = laneOf(work) === lane && !(mustWait && isOrdered(work.batch))
         if (isOurs) {
           const isFull = bytes + work.bytes > maxGroupBytes || group.length === MAX_GROUP_BATCHES
           if (group.length > 0 && isFull) break
@@ -60,7 +61,7 @@ export function createWorkQueue(maxGroupBytes: number): WorkQueue {
           bytes += work.bytes
         } else {
           passed.push(work)
-          mustWait ||= isOrdered(work)
+          mustWait ||= isOrdered(work.batch)
         }
         taken++
       }
@@ -81,8 +82,8 @@ function laneOf({ bytes }: WaitingBatch): Lane {
   return bytes <= MAX_SMALL_BYTES ? 'small' : 'large'
 }
 
-/** Exports are delivered, and changes and samples of one place or none are ordered, as they arrive. */
-function isOrdered({ batch }: WaitingBatch): boolean {
+/** Exports are delivered, and changes and samples of one place or none are ordered, as they arrive: does a batch hold any of these? */
+export function isOrdered(batch: Batch): boolean {
   if (batch.exports.length > 0 || batch.entities.size > 0) return true
   for (const { labels } of batch.series) if (labels['chain'] === undefined) return true
   return false
