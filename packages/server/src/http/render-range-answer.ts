@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AnswerSeries } from '../metrics/range-answer.ts'
+import { pointHeads, WORD_BYTES, type PointHeads } from './point-heads.ts'
 import { NUMBER_BYTES_MAX, writeNumber } from './write-number.ts'
 
 /** Bytes written before other requests get their turn; a few milliseconds. */
@@ -8,7 +9,6 @@ const FIRST_CAPACITY = 16_384
 /** More than this is not made room for on a guess. */
 const RESERVED_MAX = 64 * 2 ** 20
 const BRACE = 0x7d
-const WORD_BYTES = 8
 /** No text inside a string holds this: there each quote has a backslash before it. */
 const EMPTY_SAMPLES = '"samples":[]'
 
@@ -48,26 +48,6 @@ export async function renderRangeAnswer(
     writer.text(']')
   }
   return writer.bytes()
-}
-
-/**
- * What stands before the value of each point, in words of eight bytes, `stride` of them a point: a word is written at once. No ASCII text is the
- * bits of a NaN, which a number might not keep.
- */
-interface PointHeads {
-  readonly words: Float64Array
-  readonly lengths: Uint8Array
-  readonly stride: number
-}
-
-function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
-  const texts = timestampsSeconds.map((seconds) => `,{"timestamp":"${seconds}","value":`)
-  const longest = texts.reduce((most, { length }) => Math.max(most, length), 0)
-  const stride = Math.ceil(longest / WORD_BYTES)
-  const words = new Float64Array(texts.length * stride)
-  const bytes = Buffer.from(words.buffer)
-  for (const [index, text] of texts.entries()) bytes.write(text, index * stride * WORD_BYTES, 'latin1')
-  return { words, lengths: Uint8Array.from(texts, ({ length }) => length), stride }
 }
 
 interface Writer {

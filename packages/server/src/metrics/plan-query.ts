@@ -42,10 +42,14 @@ function makePlan(query: MetricQuery, field: string, grid: Grid): QueryPlan {
   const { windows, reducer, first, rest } = firstWindows(functions, grid)
   const edges = withHourEdges(edgesOf(windows))
   const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
+  let ranges: CellRanges | null = null
   return {
     read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
     windows,
-    ranges: cellRanges(windows, edges),
+    // Where the values are known already, nobody asks.
+    get ranges() {
+      return (ranges ??= cellRanges(windows, edges))
+    },
     reducer,
     first,
     functions: rest,

@@ -36,19 +36,28 @@ export function windowsOf(shape: WindowShape, grid: Grid): Windows {
 }
 
 /** All edges of the windows, ascending, each once. */
-export function edgesOf({ fromMicros, toMicros }: Windows): Float64Array {
-  const all = new Float64Array(fromMicros.length + toMicros.length)
-  all.set(fromMicros)
-  all.set(toMicros, fromMicros.length)
-  all.sort()
+export function edgesOf(windows: Windows): Float64Array {
+  const [a, b] = [ascending(windows.fromMicros), ascending(windows.toMicros)]
+  const edges = new Float64Array(a.length + b.length)
   let length = 0
-  for (let i = 0; i < all.length; i += 1) {
-    const edge = all[i] ?? Infinity
-    if (!Number.isFinite(edge) || (length > 0 && edge === all[length - 1])) continue
-    all[length] = edge
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    const [left, right] = [a[i] ?? Infinity, b[j] ?? Infinity]
+    const edge = left < right ? left : right
+    if (left === edge) i += 1
+    if (right === edge) j += 1
+    if (!Number.isFinite(edge) || (length > 0 && edge === edges[length - 1])) continue
+    edges[length] = edge
     length += 1
   }
-  return all.slice(0, length)
+  return edges.slice(0, length)
+}
+
+/** Most edges ascend already, and looking is far cheaper than sorting. */
+function ascending(values: Float64Array): Float64Array {
+  for (let i = 1; i < values.length; i += 1) {
+    if ((values[i] ?? 0) < (values[i - 1] ?? 0)) return values.toSorted()
+  }
+  return values
 }
 
 /** For each window the cells `[first, end)` whose left edges lie in it; with the windows' own edges these are its whole content. */
@@ -65,17 +74,28 @@ export function cellRanges({ fromMicros, toMicros }: Windows, edges: Float64Arra
   const first = new Int32Array(fromMicros.length)
   const end = new Int32Array(fromMicros.length)
   const seconds = new Float64Array(fromMicros.length)
+  const [begins, ends] = [searchOnwards(edges), searchOnwards(edges)]
   let longest = 0
   for (let i = 0; i < first.length; i += 1) {
     const from = fromMicros[i] ?? 0
     const to = toMicros[i] ?? 0
-    const [begin, stop] = [lowerBound(edges, from), lowerBound(edges, to)]
+    const [begin, stop] = [begins(from), ends(to)]
     first[i] = begin
     end[i] = stop
     seconds[i] = (to - from) / 1e6
     longest = Math.max(longest, stop - begin)
   }
   return { first, end, seconds, longest }
+}
+
+/** As `lowerBound`, for values that mostly ascend: looks on from where the last one was found. */
+function searchOnwards(sorted: Float64Array): (value: number) => number {
+  let at = 0
+  return (value) => {
+    if (at > 0 && (sorted[at - 1] ?? 0) >= value) at = lowerBound(sorted, value)
+    while (at < sorted.length && (sorted[at] ?? 0) < value) at += 1
+    return at
+  }
 }
 
 /** The index of the first element that is not below `value`. */
