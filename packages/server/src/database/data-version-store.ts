@@ -3,7 +3,7 @@ import { dayOf } from '../cache/data-change.ts'
 import type { DataOwner, DataVersionStore } from '../cache/data-version-store.ts'
 import type { OpenRollback, Touches } from '../cache/snapshot.ts'
 import type { ControlDatabase } from './database.ts'
-import { createStatement } from './statement.ts'
+import { createRememberedStatement } from './statement.ts'
 
 /** What is known of the version, and one of its open writes; of a version without any of either the columns are null. */
 interface ViewRow {
@@ -30,7 +30,7 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .where('data_version.version', '=', version)
   }
 
-  const current = createStatement(db, (owner: DataOwner) =>
+  const current = createRememberedStatement(db, (owner: DataOwner) =>
     ofOwner(owner)
       .leftJoin('project_version', (join) =>
         join
@@ -41,7 +41,7 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .compile(),
   )
 
-  const view = createStatement(db, ({ projectId, version }: DataOwner) =>
+  const view = createRememberedStatement(db, ({ projectId, version }: DataOwner) =>
     sql<ViewRow>`
         select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch) as up_to,
           b.sequence, b.kind, b.detail, b.touches, null as chain, null as height
@@ -67,7 +67,7 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .where('version', '=', version)
     return (names ? query.where('name', 'in', names) : query).compile()
   }
-  const frontierOfOne = createStatement(db, (given: DataOwner & { readonly name: string }) =>
+  const frontierOfOne = createRememberedStatement(db, (given: DataOwner & { readonly name: string }) =>
     frontierOf(given, [given.name]),
   )
 

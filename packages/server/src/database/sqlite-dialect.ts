@@ -1,7 +1,8 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { SqliteDialect, type SqliteStatement } from 'kysely'
+import { CountingSqliteAdapter, createTableWrites, type StatementTables } from './table-writes.ts'
 
-interface PreparedStatement {
+interface PreparedStatement extends StatementTables {
   readonly statement: StatementSync
   readonly reader: boolean
 }
@@ -14,6 +15,8 @@ const CACHE_KIBIBYTES = 32 * 1024
 /** Pages of 4 KiB in the log before whoever commits copies them into the file. */
 const CHECKPOINT_PAGES = 4000
 
+const CHANGES: readonly number[] = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE]
+
 /**
  * Kysely on the SQLite inside Node. WAL lets other processes read while one writes; synchronous=FULL makes a commit
  * durable before it returns; a writer waits up to five seconds for another.
@@ -23,6 +26,13 @@ export function createSqliteDialect(path: string): SqliteDialect {
   database.exec('pragma journal_mode = wal; pragma synchronous = full')
   database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   const statements = new Map<string, PreparedStatement>()
+  /** What the statement that is being prepared turns out to do, cascades included. */
+  let [reads, changes] = [new Set<string>(), new Set<string>()]
+  database.setAuthorizer((action, table) => {
+    if (table !== null && action === constants.SQLITE_READ) reads.add(table)
+    if (table !== null && CHANGES.includes(action)) changes.add(table)
+    return constants.SQLITE_OK
+  })
 
   function prepared(sql: string): PreparedStatement {
     const statement = statements.get(sql) ?? prepare(sql)
@@ -34,11 +44,20 @@ export function createSqliteDialect(path: string): SqliteDialect {
 
   /** Whether a statement answers rows is asked once, because SQLite describes every column for it. */
   function prepare(sql: string): PreparedStatement {
+    ;[reads, changes] = [new Set(), new Set()]
     const statement = database.prepare(sql)
-    return { statement, reader: statement.columns().length > 0 }
+    return { statement, reader: statement.columns().length > 0, reads, changes }
   }
 
-  return new SqliteDialect({
+  const writes = createTableWrites(prepared)
+
+  class Dialect extends SqliteDialect {
+    override createAdapter(): CountingSqliteAdapter {
+      return new CountingSqliteAdapter(writes)
+    }
+  }
+
+  return new Dialect({
     database: {
       close: () => {
         statements.clear()
@@ -48,7 +67,9 @@ export function createSqliteDialect(path: string): SqliteDialect {
         // Takes effect when it is prepared, so not from the statements that are kept.
         if (sql.startsWith('pragma synchronous = ')) return executedWhenRun(() => database.exec(sql))
         // A deferred transaction that turns into a writer fails at once, without waiting, when another process wrote.
-        const { statement, reader } = prepared(sql === 'begin' ? 'begin immediate' : sql)
+        const made = prepared(sql === 'begin' ? 'begin immediate' : sql)
+        const { statement, reader } = made
+        writes.note(made)
         return {
           reader,
           all: (parameters) => statement.all(...(parameters as never[])),

@@ -1,0 +1,47 @@
+import { SqliteAdapter } from 'kysely'
+import type { ControlDatabase } from './database.ts'
+
+/** What a statement reads and changes, whatever it is that makes it do so. */
+export interface StatementTables {
+  readonly reads: ReadonlySet<string>
+  readonly changes: ReadonlySet<string>
+}
+
+/** Counts how often tables were changed, in a database that this process alone writes to. */
+export interface TableWrites {
+  /** To be called before a statement is run. */
+  note(statement: StatementTables): void
+  /** Grows with every statement that changes a table which this one reads. */
+  countFor(sql: string): number
+}
+
+/** A counter; `describe` tells of a statement what it reads. */
+export function createTableWrites(describe: (sql: string) => StatementTables): TableWrites {
+  const counts = new Map<string, number>()
+  return {
+    note: ({ changes }) => {
+      for (const table of changes) counts.set(table, (counts.get(table) ?? 0) + 1)
+    },
+    countFor: (sql) => {
+      let count = 0
+      for (const table of describe(sql).reads) count += counts.get(table) ?? 0
+      return count
+    },
+  }
+}
+
+/** How stores get at the counter of the database they are given. */
+export class CountingSqliteAdapter extends SqliteAdapter {
+  readonly writes: TableWrites
+
+  constructor(writes: TableWrites) {
+    super()
+    this.writes = writes
+  }
+}
+
+/** Null where others write too. */
+export function tableWritesOf(db: ControlDatabase): TableWrites | null {
+  const { adapter } = db.getExecutor()
+  return adapter instanceof CountingSqliteAdapter ? adapter.writes : null
+}
