@@ -15,7 +15,11 @@ const CACHE_KIBIBYTES = 32 * 1024
 /** Pages of 4 KiB in the log before whoever commits copies them into the file. */
 const CHECKPOINT_PAGES = 4000
 
-const CHANGES: readonly number[] = [constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE]
+const CHANGES: ReadonlySet<number> = new Set([
+  constants.SQLITE_INSERT,
+  constants.SQLITE_UPDATE,
+  constants.SQLITE_DELETE,
+])
 
 /**
  * Kysely on the SQLite inside Node. WAL lets other processes read while one writes; synchronous=FULL makes a commit
@@ -30,7 +34,7 @@ export function createSqliteDialect(path: string): SqliteDialect {
   let [reads, changes] = [new Set<string>(), new Set<string>()]
   database.setAuthorizer((action, table) => {
     if (table !== null && action === constants.SQLITE_READ) reads.add(table)
-    if (table !== null && CHANGES.includes(action)) changes.add(table)
+    if (table !== null && CHANGES.has(action)) changes.add(table)
     return constants.SQLITE_OK
   })
 
