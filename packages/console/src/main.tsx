@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -16,17 +16,18 @@ import './styles/pages.css'
 
 applyTheme()
 
+function noteFailure(error: Error) {
+  // The key was revoked, or the session has ended: whatever is on the screen may not be shown any longer.
+  if (error instanceof ApiError && error.status === 401 && client.getQueryData(sessionQuery.queryKey)) {
+    client.setQueryData(sessionQuery.queryKey, null)
+    void router.invalidate()
+  }
+  if (error instanceof ApiError && error.status === 0) noteLost(client)
+}
+
 const client = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      // The key was revoked, or the session has ended: whatever is on the screen may not be shown any longer.
-      if (error instanceof ApiError && error.status === 401 && client.getQueryData(sessionQuery.queryKey)) {
-        client.setQueryData(sessionQuery.queryKey, null)
-        void router.invalidate()
-      }
-      if (error instanceof ApiError && error.status === 0) noteLost(client)
-    },
-  }),
+  queryCache: new QueryCache({ onError: noteFailure }),
+  mutationCache: new MutationCache({ onError: noteFailure }),
   defaultOptions: {
     queries: {
       networkMode: 'always',

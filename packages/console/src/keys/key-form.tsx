@@ -1,5 +1,5 @@
 import type { KeyCreated } from '@millrace/contract'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { projectsQuery } from '../api/project.ts'
 import { request } from '../api/request.ts'
@@ -30,44 +30,38 @@ export function KeyForm({
   const [scope, setScope] = useState(WHOLE)
   const [day, setDay] = useState('')
   const [isTried, setTried] = useState(false)
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const owners = [...new Set(projects.map((project) => project.owner))]
   const choices = [
     { id: WHOLE, name: owner === null ? 'The whole service' : `All projects of ${owner}` },
     ...(owner === null ? owners.map((each) => ({ id: `${each}/`, name: `All projects of ${each}` })) : []),
     ...projects.map((each) => ({ id: `${each.owner}/${each.name}`, name: `${each.owner}/${each.name}` })),
   ]
-  const create = async () => {
+  const creation = useMutation({
+    mutationFn: () => {
+      const [scopeOwner = '', project = ''] = scope.split('/')
+      return request<KeyCreated>('/keys', {
+        method: 'POST',
+        body: {
+          name: name.trim(),
+          permissions: [...permissions],
+          ...(scope === WHOLE ? {} : { owner: scopeOwner }),
+          ...(project === '' ? {} : { projects: [scope] }),
+          ...(day === '' ? {} : { expiresAt: new Date(`${day}T23:59:59`).toISOString() }),
+        },
+      })
+    },
+    onSuccess: onDone,
+  })
+  const create = () => {
     setTried(true)
-    if (name.trim() === '' || permissions.size === 0) return
-    setPending(true)
-    setError(null)
-    const [scopeOwner = '', project = ''] = scope.split('/')
-    try {
-      onDone(
-        await request<KeyCreated>('/keys', {
-          method: 'POST',
-          body: {
-            name: name.trim(),
-            permissions: [...permissions],
-            ...(scope === WHOLE ? {} : { owner: scopeOwner }),
-            ...(project === '' ? {} : { projects: [scope] }),
-            ...(day === '' ? {} : { expiresAt: new Date(`${day}T23:59:59`).toISOString() }),
-          },
-        }),
-      )
-    } catch (thrown) {
-      setError(thrown)
-      setPending(false)
-    }
+    if (name.trim() !== '' && permissions.size > 0) creation.mutate()
   }
   return (
     <form
       className="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        void create()
+        create()
       }}
     >
       <TextInput
@@ -95,10 +89,10 @@ export function KeyForm({
       </fieldset>
       <Choose label="In" value={scope} choices={choices} onChange={setScope} />
       <TextInput label="Ends after the day (empty: never)" type="date" value={day} onChange={setDay} />
-      {error !== null && <ErrorNotice error={error} />}
+      {creation.error && <ErrorNotice error={creation.error} />}
       <div className="row end">
         <Button onPress={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isPending={isPending}>
+        <Button look="primary" type="submit" isPending={creation.isPending}>
           Create key
         </Button>
       </div>

@@ -1,4 +1,5 @@
 import type { ProjectView } from '@millrace/contract'
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../api/request.ts'
 import { usePermissions } from '../api/session.ts'
@@ -25,26 +26,20 @@ export function CreateProject({
   const [name, setName] = useState('')
   const [isPublic, setPublic] = useState(false)
   const [isTried, setTried] = useState(false)
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const fault = (value: string) => (isTried && !NAME.test(value) ? RULE : undefined)
-
-  const create = async () => {
-    setTried(true)
-    if (!NAME.test(owner) || !NAME.test(name)) return
-    setPending(true)
-    setError(null)
-    try {
-      await request<ProjectView>('/projects', { method: 'POST', body: { owner, name, isPublic } })
+  const creation = useMutation({
+    mutationFn: () => request<ProjectView>('/projects', { method: 'POST', body: { owner, name, isPublic } }),
+    onSuccess: () => {
       onCreated()
       setName('')
       setTried(false)
       onClose()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setPending(false)
-    }
+    },
+  })
+  const fault = (value: string) => (isTried && !NAME.test(value) ? RULE : undefined)
+
+  const create = () => {
+    setTried(true)
+    if (NAME.test(owner) && NAME.test(name)) creation.mutate()
   }
   return (
     <Dialog title="New project" isOpen={isOpen} onClose={onClose}>
@@ -52,7 +47,7 @@ export function CreateProject({
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()
-          void create()
+          create()
         }}
       >
         <TextInput
@@ -73,10 +68,10 @@ export function CreateProject({
         <Tick isOn={isPublic} onChange={setPublic}>
           Everybody may query it, without a key
         </Tick>
-        {error !== null && <ErrorNotice error={error} />}
+        {creation.error && <ErrorNotice error={creation.error} />}
         <div className="row end">
           <Button onPress={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" isPending={isPending}>
+          <Button look="primary" type="submit" isPending={creation.isPending}>
             Create project
           </Button>
         </div>

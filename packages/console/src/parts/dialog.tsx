@@ -1,5 +1,6 @@
+import { useMutation } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components'
 import { Button, IconButton } from './button.tsx'
 import { ErrorNotice } from './notice.tsx'
@@ -67,27 +68,14 @@ export function Confirm({
   readonly onConfirm: () => Promise<unknown>
   readonly children: ReactNode
 }) {
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const confirm = async () => {
-    setPending(true)
-    setError(null)
-    try {
-      await onConfirm()
-      onClose()
-    } catch (thrown) {
-      setError(thrown)
-    } finally {
-      setPending(false)
-    }
-  }
+  const { mutate: confirm, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
       <div className="stack tight">{children}</div>
-      {error !== null && <ErrorNotice error={error} />}
+      {error && <ErrorNotice error={error} />}
       <div className="row end">
         <Button onPress={onClose}>Cancel</Button>
-        <Button look="danger" isPending={isPending} onPress={() => void confirm()}>
+        <Button look="danger" isPending={isPending} onPress={() => confirm()}>
           {action}
         </Button>
       </div>

@@ -1,5 +1,5 @@
 import type { SessionView } from '@millrace/contract'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { ApiError, request } from '../api/request.ts'
@@ -15,33 +15,28 @@ export function SignInPage() {
   const client = useQueryClient()
   const router = useRouter()
   const [key, setKey] = useState('')
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  useEffect(() => {
-    document.title = 'Sign in · Millrace'
-  }, [])
-
-  const signIn = async () => {
-    if (key.trim() === '') return
-    setPending(true)
-    setError(null)
-    try {
-      const session = await request<SessionView>('/session', { method: 'POST', body: { key: key.trim() } })
+  const {
+    mutate: signIn,
+    isPending,
+    error,
+  } = useMutation({
+    mutationFn: () => request<SessionView>('/session', { method: 'POST', body: { key: key.trim() } }),
+    onSuccess: (session) => {
       client.clear()
       client.setQueryData(sessionQuery.queryKey, session.key)
       router.history.push(next ?? '/')
-    } catch (thrown) {
-      setError(thrown)
-      setPending(false)
-    }
-  }
+    },
+  })
+  useEffect(() => {
+    document.title = 'Sign in · Millrace'
+  }, [])
   return (
     <main className="sign-in">
       <form
         className="card"
         onSubmit={(event) => {
           event.preventDefault()
-          void signIn()
+          if (key.trim() !== '') signIn()
         }}
       >
         <div className="row">
@@ -59,7 +54,7 @@ export function SignInPage() {
           onChange={setKey}
           hint="The first start printed the administrator key, once. Other keys are made under Keys."
         />
-        {error !== null &&
+        {error &&
           (error instanceof ApiError && error.status === 401 ? (
             <p className="notice bad" role="alert">
               {sentence(error.message)}

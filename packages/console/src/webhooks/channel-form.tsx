@@ -1,4 +1,5 @@
 import type { ChannelView } from '@millrace/contract'
+import { useMutation } from '@tanstack/react-query'
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { useProject } from '../api/project.ts'
@@ -42,8 +43,6 @@ export function ChannelForm({
   const [isRetracting, setRetracting] = useState(channel?.retract ?? false)
   const [alertChannel, setAlertChannel] = useState(channel?.alertChannel ?? '')
   const [isTried, setTried] = useState(false)
-  const [isPending, setPending] = useState(false)
-  const [error, setError] = useState<unknown>(null)
 
   const nameFault = channel || name.trim() !== '' ? undefined : 'The name that exporters are given.'
   const urlFault = /^https?:\/\/[^\s/]+/.test(url)
@@ -53,32 +52,28 @@ export function ChannelForm({
   const isFaulty =
     nameFault !== undefined || urlFault !== undefined || faults.some((fault) => fault !== undefined)
 
-  const save = async () => {
+  const change = useMutation({
+    mutationFn: () => {
+      const body = {
+        url,
+        headers: Object.fromEntries(headers.filter(([header]) => header.trim() !== '')),
+        ...settingsToWire(settings),
+        tls: tlsToWire(tls),
+        retract: isRetracting,
+        alertChannel,
+      }
+      return channel
+        ? updateChannel(address, channel.name, body)
+        : request<ChannelView>(`/webhook/channels/${projectPath(address)}`, {
+            method: 'POST',
+            body: { name: name.trim(), ...body },
+          })
+    },
+    onSuccess: onDone,
+  })
+  const save = () => {
     setTried(true)
-    if (isFaulty) return
-    setPending(true)
-    setError(null)
-    const body = {
-      url,
-      headers: Object.fromEntries(headers.filter(([header]) => header.trim() !== '')),
-      ...settingsToWire(settings),
-      tls: tlsToWire(tls),
-      retract: isRetracting,
-      alertChannel,
-    }
-    try {
-      onDone(
-        channel
-          ? await updateChannel(address, channel.name, body)
-          : await request<ChannelView>(`/webhook/channels/${projectPath(address)}`, {
-              method: 'POST',
-              body: { name: name.trim(), ...body },
-            }),
-      )
-    } catch (thrown) {
-      setError(thrown)
-      setPending(false)
-    }
+    if (!isFaulty) change.mutate()
   }
   const field = (id: SettingName) => {
     const place = SETTING_FIELDS.findIndex((each) => each.id === id)
@@ -99,7 +94,7 @@ export function ChannelForm({
       className="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        save()
       }}
     >
       {!channel && (
@@ -195,10 +190,10 @@ export function ChannelForm({
         </div>
       </fieldset>
       <TlsFields texts={tls} hasKey={channel?.tls.hasClientKey ?? false} onChange={setTls} />
-      {error !== null && <ErrorNotice error={error} />}
+      {change.error && <ErrorNotice error={change.error} />}
       <div className="row end">
         <Button onPress={onCancel}>Cancel</Button>
-        <Button look="primary" type="submit" isPending={isPending}>
+        <Button look="primary" type="submit" isPending={change.isPending}>
           {channel ? 'Save changes' : 'Create channel'}
         </Button>
       </div>
