@@ -126,12 +126,13 @@ async function updateLanes(
       failing_since_at: 'bigint',
       refusals: 'bigint',
       batch_limit: 'bigint',
+      from_cursor_seq: 'bigint',
       cursor_seq: 'bigint',
       next_attempt_at: 'bigint',
       is_leaving: 'bigint',
       settled_at: 'bigint',
     },
-    settlements.map(({ claim, settlement: { lane, nextAttemptAt, next, settledAt } }) => [
+    settlements.map(({ claim, settlement: { lane, fromCursorSeq, nextAttemptAt, next, settledAt } }) => [
       claim.laneId,
       claim.owner,
       claim.epoch,
@@ -139,6 +140,7 @@ async function updateLanes(
       lane.failingSinceAt,
       lane.refusals,
       lane.batchLimit,
+      fromCursorSeq,
       lane.cursorSeq,
       nextAttemptAt,
       next === null ? 1 : 0,
@@ -170,7 +172,7 @@ async function updateLanes(
       served_at = case decided.is_released when 1 then decided.settled_at else webhook_lane.served_at end
     from decided
     where webhook_lane.id = decided.id and webhook_lane.owner = decided.owner
-      and webhook_lane.epoch = decided.epoch
+      and webhook_lane.epoch = decided.epoch and webhook_lane.cursor_seq = decided.from_cursor_seq
     returning webhook_lane.id, webhook_lane.owner,
       case when ${firstDueAt(sql<number>`webhook_lane.id`)} <= ${nowMs} then 1 else 0 end as is_due`.execute(
     tx,

@@ -24,21 +24,28 @@ export async function settleLane(
   return settlement.next === null ? { state: 'released' } : { state: 'held', next: null }
 }
 
-/** A change of the channel took the lane and left the lease to the attempt that was under way; it has ended. */
-async function endTakenLease(tx: ControlTransaction, { laneId, epoch }: LaneClaim): Promise<void> {
+/**
+ * A change of the channel took the lane and left the lease to the attempt that was under way; it has ended. So has the lease of a
+ * lane whose memory was lost in a crash.
+ */
+async function endTakenLease(tx: ControlTransaction, { laneId, owner, epoch }: LaneClaim): Promise<void> {
   await tx
     .updateTable('webhook_lane')
-    .set({ lease_until_at: 0 })
+    .set({ owner: null, lease_until_at: 0 })
     .where('id', '=', laneId)
-    .where('owner', 'is', null)
-    .where('epoch', '=', epoch + 1)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb('owner', 'is', null), eb('epoch', '=', epoch + 1)]),
+        eb.and([eb('owner', '=', owner), eb('epoch', '=', epoch)]),
+      ]),
+    )
     .execute()
 }
 
 async function updateLane(
   tx: ControlTransaction,
   { laneId, owner, epoch }: LaneClaim,
-  { lane, nextAttemptAt, disabledReason, next, settledAt }: Settlement,
+  { lane, fromCursorSeq, nextAttemptAt, disabledReason, next, settledAt }: Settlement,
 ): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('webhook_lane')
@@ -55,6 +62,7 @@ async function updateLane(
     .where('id', '=', laneId)
     .where('owner', '=', owner)
     .where('epoch', '=', epoch)
+    .where('cursor_seq', '=', fromCursorSeq)
     .executeTakeFirstOrThrow()
   return numUpdatedRows > 0n
 }

@@ -35,8 +35,8 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
         .execute()
     },
 
-    async release(claim, { cursorSeq, servedAt }) {
-      const set = { owner: null, lease_until_at: 0, cursor_seq: cursorSeq, served_at: servedAt }
+    async release(claim, servedAt) {
+      const set = { owner: null, lease_until_at: 0, served_at: servedAt }
       await unsyncedTransaction(db, (tx) => claimedLane(tx, claim).set(set).execute())
     },
   }

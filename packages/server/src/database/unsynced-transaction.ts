@@ -3,16 +3,21 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /**
- * Runs a transaction whose commit does not wait for the disk on SQLite: a crash of the process cannot undo it, a power failure
- * may, together with all that came after it and was not waited for either. For what costs no more than a repetition then,
- * such as a lease or an acknowledgement: commits block the event loop, and they are the ones that come hundreds of times a
- * second. On PostgreSQL, where the server may crash while a worker lives on, it is like any other.
+ * Runs a transaction whose commit does not wait for the disk: a failure of power may undo it, and on PostgreSQL a crash of the
+ * server, together with all that came after it and was not waited for either; so whatever is durable has what came before
+ * it. For what costs no more than a repetition then, such as an acknowledgement. On SQLite commits block the event loop, and these
+ * come hundreds of times a second; on PostgreSQL each wait for the disk is a lane that waits.
  */
 export function unsyncedTransaction<T>(
   db: ControlDatabase,
   run: (tx: ControlTransaction) => Promise<T>,
 ): Promise<T> {
-  if (hasRowLocks(db)) return db.transaction().execute(run)
+  if (hasRowLocks(db)) {
+    return db.transaction().execute(async (tx) => {
+      await sql`set local synchronous_commit = off`.execute(tx)
+      return run(tx)
+    })
+  }
   return db.connection().execute(async (connection) => {
     await sql`pragma synchronous = normal`.execute(connection)
     try {

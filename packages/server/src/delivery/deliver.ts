@@ -65,7 +65,7 @@ export async function deliver(
   let batch = lane.first ?? (await lanes.nextBatch(lane.claim, nextRequest()))
   for (let round = 1; ; round += 1) {
     if (batch === null || stopping.aborted) {
-      await lanes.release(lane.claim, { cursorSeq: state.cursorSeq, servedAt: rest.clock.now() })
+      await lanes.release(lane.claim, rest.clock.now())
       return batch === null ? 'idle' : 'more'
     }
     const isAnnounced =
@@ -145,6 +145,7 @@ async function attempt(
       lastEventId: batch.messages.at(-1)?.eventId ?? 0,
       answer: report.answer,
     },
+    fromCursorSeq: state.cursorSeq,
     nextAttemptAt: settledAt + decision.waitMs,
     disabledReason: decision.step === 'disable' ? describeOutcome(report.outcome) : null,
     settledAt,

@@ -70,6 +70,8 @@ export interface Settlement {
   readonly buried: readonly QueuedMessage[]
   readonly shelved: readonly { readonly seq: number; readonly tries: number; readonly untilAt: number }[]
   readonly lane: LaneState
+  /** The cursor that the attempt started from. Where the lane has another, its memory was lost in a crash, and the claim does not stand. */
+  readonly fromCursorSeq: number
   readonly nextAttemptAt: number
   /** Failed attempts, for the dead letter. */
   readonly attempts: number
@@ -120,7 +122,7 @@ export interface LaneStore {
   settle(claim: LaneClaim, settlement: Settlement): Promise<Settled>
   /** Ends every lease; only for an instance that shares the lanes with no other, when it starts. */
   releaseAll(): Promise<void>
-  release(claim: LaneClaim, state: { readonly cursorSeq: number; readonly servedAt: number }): Promise<void>
+  release(claim: LaneClaim, servedAt: number): Promise<void>
 }
 
 /** What goes into the next request of a lane in this state. */

@@ -101,6 +101,39 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
     expect(three).toEqual({ owner: 'another', cursor_seq: 0 })
   })
 
+  it('sends again what the database forgot in a crash, instead of going on behind it (DL-6)', async () => {
+    const [lane] = await bench.claim()
+    if (lane === undefined) throw new Error('no lane')
+    const { laneId } = lane.claim
+    const waiting = database.db.selectFrom('webhook_message').selectAll().where('lane_id', '=', laneId)
+    const before = await waiting.execute()
+    bench.endpoint.answer = async () => {
+      if (bench.endpoint.requests.length === 1) {
+        await bench.enqueue(exported('"later"', { channel: lane.channel, position: 4 }))
+      } else {
+        // The first acknowledgement had not reached the disk; the claim had.
+        await database.db.insertInto('webhook_message').values(before).execute()
+        await database.db
+          .updateTable('webhook_lane')
+          .set({ cursor_seq: 0 })
+          .where('id', '=', laneId)
+          .execute()
+      }
+      return ACKNOWLEDGED
+    }
+    const { signal } = new AbortController()
+    expect(await deliver(bench.dependencies, lane, bench.clock.monotonic(), signal)).toBe('lost')
+    expect(await waiting.execute()).toEqual(before)
+
+    bench.endpoint.answer = () => ACKNOWLEDGED
+    const again = (await bench.claim('another')).find(({ claim }) => claim.laneId === laneId)
+    if (again === undefined) throw new Error('the lane was not given back')
+    expect(await deliver(bench.dependencies, again, bench.clock.monotonic(), signal)).toBe('idle')
+    expect(await waiting.execute()).toEqual([])
+    const first = [{ value: 1 }, { value: 2 }, { value: 3 }]
+    expect(bench.endpoint.acknowledged.map(({ data }) => data)).toEqual([...first, 'later', ...first])
+  })
+
   it('tells what goes next where something does, and gives the other channels back (DL-3)', async () => {
     const lanes = await bench.claim()
     const nowMs = bench.clock.now()
@@ -115,6 +148,7 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
           buried: [],
           shelved: [],
           lane: { ...state, cursorSeq: 3 },
+          fromCursorSeq: state.cursorSeq,
           nextAttemptAt: 0,
           attempts: 0,
           disabledReason: null,
