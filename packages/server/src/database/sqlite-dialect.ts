@@ -53,7 +53,8 @@ export function createSqliteDialect(path: string): SqliteDialect {
     return { statement, reader: statement.columns().length > 0, reads, changes }
   }
 
-  const writes = createTableWrites(prepared)
+  const dataVersion = database.prepare('pragma data_version')
+  const writes = createTableWrites(prepared, () => dataVersion.get()?.['data_version'])
 
   class Dialect extends SqliteDialect {
     override createAdapter(): CountingSqliteAdapter {

@@ -33,7 +33,7 @@ export function createStatement<Given extends object, Row>(
 const KNOWN_MAX = 1000
 
 /**
- * The same, and the answer is remembered as long as nothing has written to a table that it was read from; where other processes may write, it
+ * The same, and the answer is remembered as long as nothing has written to a table that it was read from; where other processes write too, it
  * is asked for each time. Rows are shared, and must not be changed.
  */
 export function createRememberedStatement<Given extends object, Row>(

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/database/database.ts'
 import { createRememberedStatement, type Statement } from '../../src/database/statement.ts'
 import { createTestProject } from '../ingest/instance.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
@@ -53,6 +54,14 @@ describe.each(controlDatabases)('a remembered statement on $name', ({ name, open
     expect(await ask()).toHaveLength(1)
     await database.db.deleteFrom('project').where('id', '=', project).execute()
     expect(await ask()).toEqual([])
+  })
+
+  it('answers what another connection has written', async () => {
+    expect(await ask()).toEqual([{ chain: '1', height: 1 }])
+    const other = await openDatabase(database.location)
+    await setHeight(7, other.db)
+    await other.close()
+    expect(await ask()).toEqual([{ chain: '1', height: 7 }])
   })
 
   it('is sent again where others may have written, and else only after a write to its table', async () => {
