@@ -1,5 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -13,12 +14,15 @@ import {
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
 
 /** A running PostgreSQL that holds nothing of value. */
 export interface PostgresServer {
   /** Address of its maintenance database. */
   readonly url: string
+  /** Ends its main process with SIGKILL, and starts it again on the same files. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -105,28 +109,39 @@ async function boot(bin: string, directory: string, runAs: RunAs): Promise<Postg
   const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'shared_buffers=32MB']
     .concat(['max_connections=200', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', `port=${port}`])
     .flatMap((setting) => ['-c', setting])
-  // The watcher outlives everything: when this process ends, however it ends, its end of the pipe closes, PostgreSQL is
-  // told to stop and its files are removed, a little later than this process would do it itself.
-  const watcher = `exec 3<&0; pid=$$; dir=$1; shift
-    (cat <&3; kill -INT $pid; while kill -0 $pid; do sleep 0.1; done; sleep 2; rm -rf "$dir") >/dev/null 2>&1 & exec "$@" 3<&-`
-  const server = spawn(
-    'sh',
-    ['-c', watcher, 'sh', directory, join(bin, 'postgres'), '-D', data, ...settings],
-    {
-      ...runAs,
-      cwd: directory,
-      stdio: ['pipe', 'ignore', 'pipe'],
-    },
-  )
-  const ended = new Promise<void>((resolve) => {
-    server.once('exit', () => resolve()).once('error', () => resolve())
-  })
-  const stop = async () => {
-    server.ref()
-    server.stdin.end()
-    await ended
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  const start = () => launch(join(bin, 'postgres'), ['-D', data, ...settings], directory, runAs)
+  const watcher = watch(directory, data, runAs)
+  let server: ChildProcess
+  try {
+    server = await start()
+  } catch (error) {
+    watcher.stdin?.end()
+    throw error
   }
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    async crash() {
+      await end(server, 'SIGKILL')
+      server = await untilStarted(start)
+    },
+    async stop() {
+      await end(server, 'SIGINT')
+      watcher.stdin?.end()
+      rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+const READY_MS = 30_000
+
+/** Resolves once it accepts connections. */
+async function launch(
+  program: string,
+  args: readonly string[],
+  directory: string,
+  runAs: RunAs,
+): Promise<ChildProcess> {
+  const server = spawn(program, args, { ...runAs, cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] })
   let log = ''
   const ready = new Promise<void>((resolve, reject) => {
     server.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -135,17 +150,50 @@ async function boot(bin: string, directory: string, runAs: RunAs): Promise<Postg
     })
     server.once('error', reject)
     server.once('exit', () => reject(new Error('it ended')))
-    setTimeout(() => reject(new Error('not ready after 30 s')), 30_000).unref()
+    setTimeout(() => reject(new Error(`not ready after ${READY_MS / 1000} s`)), READY_MS).unref()
   })
   try {
     await ready
   } catch (error) {
-    await stop()
-    throw new Error(`${bin}/postgres: ${(error as Error).message}\n${log}`, { cause: error })
+    await end(server, 'SIGINT')
+    throw new Error(`${program}: ${(error as Error).message}\n${log}`, { cause: error })
   }
   server.unref()
-  return {
-    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    stop,
+  return server
+}
+
+/** Until the processes of the one that was killed are gone, PostgreSQL refuses to start beside them. */
+async function untilStarted(start: () => Promise<ChildProcess>): Promise<ChildProcess> {
+  for (const startedAt = performance.now(); ; await pause(100)) {
+    try {
+      return await start()
+    } catch (error) {
+      if (performance.now() - startedAt > READY_MS) throw error
+    }
   }
+}
+
+/**
+ * Outlives everything: when this process ends, however it ends, its end of the pipe closes, PostgreSQL is told to stop and its files
+ * are removed, a little later than this process would do it itself.
+ */
+function watch(directory: string, data: string, runAs: RunAs): ChildProcess {
+  const script = `cat; pid=$(head -n 1 "$2/postmaster.pid") && kill -INT $pid
+    while kill -0 $pid; do sleep 0.1; done; sleep 2; rm -rf "$1"`
+  const watcher = spawn('sh', ['-c', script, 'sh', directory, data], {
+    ...runAs,
+    cwd: directory,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  watcher.unref()
+  return watcher
+}
+
+async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (server.pid === undefined || server.exitCode !== null || server.signalCode !== null) return
+  server.ref()
+  const exited = once(server, 'exit')
+  server.kill(signal)
+  await exited
 }

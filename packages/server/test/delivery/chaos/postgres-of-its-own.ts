@@ -24,6 +24,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     server: {
       breakConnections: () => breakConnections(database.db),
       crash: () => killOneBackend(location),
+      crashWhole: () => server.crash(),
     },
     async stop() {
       await database.close()

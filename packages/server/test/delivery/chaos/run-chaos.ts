@@ -19,6 +19,8 @@ export interface ChaosOptions {
     breakConnections(): Promise<void>
     /** Ends one of its processes with SIGKILL, so that it loses its memory and recovers from its log. */
     crash(): Promise<void>
+    /** Ends its main process with SIGKILL, and starts it again. */
+    crashWhole(): Promise<void>
   } | null
   /** In [0, 1). */
   readonly random: () => number
@@ -216,9 +218,9 @@ async function disturb(
     await pause(50 + random() * 600)
     const worker = workers[Math.floor(random() * workers.length)]
     const chance = random()
-    // An early one for certain, so that a short run has it as well.
-    if (server !== null && (crashed === 0 || chance < 0.1)) {
-      await server.crash()
+    // Early ones for certain, so that a short run has both as well.
+    if (server !== null && (crashed < 2 || chance < 0.1)) {
+      await (crashed % 2 === 0 ? server.crash() : server.crashWhole())
       crashed += 1
       killed += 1
     } else if (chance < 0.6) {
