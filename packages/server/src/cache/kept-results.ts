@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/logger.ts'
+import { contentOf, type Content } from './content-of.ts'
 import type { Basis } from './data-versions.ts'
 import { createGatheredWrites } from './gathered-writes.ts'
 import { createMemoryLevel, type CacheEntry } from './memory-level.ts'
@@ -9,7 +10,7 @@ import type { ResultStore } from './result-store.ts'
 
 /** Bounds of the cache. */
 export interface CacheLimits {
-  /** JSON and renderings of the answers held in memory. */
+  /** Answers held in memory, with their renderings. */
   readonly memoryBytesMax: number
   /** Compressed answers in the control database. */
   readonly storeBytesMax: number
@@ -25,14 +26,17 @@ export interface KeptResults {
   held(key: string): CacheEntry | undefined
   /** From the store if it has a newer one than memory, else from memory. */
   find(key: string): Promise<CacheEntry | undefined>
-  /** Puts an answer into memory now. `written` resolves when it is in the store, or failed to get there; null when the answer cannot be kept. */
+  /**
+   * Puts an answer into memory now. `written` resolves when it is in the store, or failed to get there; null when it is not put there, for now or
+   * because it cannot be kept.
+   */
   keep(
     key: string,
     computed: CacheEntry,
   ): { readonly entry: CacheEntry; readonly written: Promise<void> | null }
   /** Gives an answer a new age; what holds still holds. */
   renew(key: string, entry: CacheEntry, computedAt: number): Promise<void>
-  /** Notes that an answer was used, by the hour, for the choice of what to drop. */
+  /** Notes that an answer was used, by the hour, for the choice of what to drop. Stores one that was not worth it before. */
   noteUse(key: string, entry: CacheEntry): Promise<void> | null
   keepRendering(key: string, entry: CacheEntry, variant: string, rendering: Uint8Array): void
 }
@@ -43,12 +47,14 @@ interface KeptResultsOptions {
   readonly log: Pick<Logger, 'warn'>
   readonly limits: CacheLimits
   readonly sleep: (ms: number) => Promise<unknown>
-  /** How long answers wait for others to be written with; 0 where another instance waits for them. */
+  /** How long answers wait for others to be written with; 0 where another instance waits for them, and for each of them. */
   readonly gatherMs: number
 }
 
 const EVICT_EVERY_MS = 60_000
 const TOUCH_EVERY_MS = 3_600_000
+/** To store an answer takes a few milliseconds. One that took fewer than these to compute is stored when it is asked for again. */
+const DEAR_FROM_MS = 20
 
 export function createKeptResults({
   store,
@@ -62,6 +68,8 @@ export function createKeptResults({
   const memory = createMemoryLevel(limits.memoryBytesMax)
   const reads = new Map<string, Promise<CacheEntry | undefined>>()
   const writes = new Map<string, Promise<void>>()
+  /** Of answers that are in memory alone: most questions about fixed times are asked once. */
+  const unstored = new WeakSet<Basis>()
   let evictedAt = Number.NEGATIVE_INFINITY
 
   /** Those who miss at once read the store once. */
@@ -79,14 +87,19 @@ export function createKeptResults({
       if (stored) {
         const json = await decodeResult(stored.body, limits.entryBytesMax)
         const { body: _, basis, ...rest } = stored
-        const kept = {
-          value: JSON.parse(json) as unknown,
-          bytes: Buffer.byteLength(json),
-          etag: etagOf(json),
+        const value = JSON.parse(json) as unknown
+        const content = contentOf(value)
+        if (content) {
+          const entry = {
+            ...rest,
+            ...content,
+            value,
+            basis: JSON.parse(basis) as Basis,
+            renderings: new Map(),
+          }
+          memory.put(key, entry)
+          return memory.get(key) ?? entry
         }
-        const entry = { ...rest, ...kept, basis: JSON.parse(basis) as Basis, renderings: new Map() }
-        memory.put(key, entry)
-        return memory.get(key) ?? entry
       }
     } catch (error) {
       log.warn({ err: error }, 'cache.read_failed')
@@ -94,18 +107,20 @@ export function createKeptResults({
     return memory.get(key)
   }
 
-  /** Empty for a value that JSON cannot hold: a defect of the caller, which need not fail the request. */
-  function toJson(value: unknown): string {
+  /** Null for a value that JSON cannot hold: a defect of the caller, which need not fail the request. */
+  function describe(value: unknown): Content | null {
     try {
-      return JSON.stringify(value) ?? ''
+      return contentOf(value)
     } catch (error) {
       log.warn({ err: error }, 'cache.value_is_not_json')
-      return ''
+      return null
     }
   }
 
-  async function write(key: string, json: string, entry: CacheEntry): Promise<void> {
-    const { projectId, computedAt, computeCostMs, usedAt, basis } = entry
+  async function write(key: string, entry: CacheEntry): Promise<void> {
+    const { value, projectId, computedAt, computeCostMs, usedAt, basis } = entry
+    const json = JSON.stringify(value)
+    if (Buffer.byteLength(json) > limits.entryBytesMax) return
     const body = await encodeResult(json)
     const row = { projectId, computedAt, computeCostMs, usedAt, basis: JSON.stringify(basis), body }
     await writeGathered({ keyHash: hashKey(key), ...row })
@@ -135,18 +150,29 @@ export function createKeptResults({
     held: (key) => memory.get(key),
     find,
     keep: (key, computed) => {
-      const json = toJson(computed.value)
-      const bytes = Buffer.byteLength(json)
-      if (bytes === 0 || bytes > limits.entryBytesMax) return { entry: computed, written: null }
-      const entry = { ...computed, bytes, etag: etagOf(json) }
+      const content = describe(computed.value)
+      if (!content || content.bytes > limits.entryBytesMax) return { entry: computed, written: null }
+      const entry = { ...computed, ...content }
+      const isAskedAgain = memory.get(key) !== undefined
       memory.put(key, entry)
-      return { entry, written: inTurn(key, () => write(key, json, entry)) }
+      const isHeld = memory.get(key) === entry
+      if (gatherMs > 0 && isHeld && !isAskedAgain && entry.computeCostMs < DEAR_FROM_MS) {
+        unstored.add(entry.basis)
+        return { entry, written: null }
+      }
+      return { entry, written: inTurn(key, () => write(key, entry)) }
     },
     renew: async (key, entry, computedAt) => {
-      memory.put(key, { ...entry, computedAt, renderings: new Map() })
-      await inTurn(key, () => store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }))
+      const renewed = { ...entry, computedAt, renderings: new Map() }
+      memory.put(key, renewed)
+      await inTurn(key, () =>
+        unstored.delete(entry.basis)
+          ? write(key, renewed)
+          : store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }),
+      )
     },
     noteUse: (key, entry) => {
+      if (unstored.delete(entry.basis)) return inTurn(key, () => write(key, entry))
       const usedAt = clock.now()
       if (usedAt - entry.usedAt < TOUCH_EVERY_MS) return null
       memory.put(key, { ...entry, usedAt })
@@ -158,10 +184,5 @@ export function createKeptResults({
 
 /** The name of a key in the control database. */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
-}
-
-/** Weak (RFC 9110, 8.8.1): the statistics of an answer may differ where its content is the same. */
-function etagOf(json: string): string {
-  return `W/"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`
+  return hash('sha256', key, 'buffer')
 }

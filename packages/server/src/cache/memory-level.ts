@@ -5,7 +5,7 @@ import { createFairMemory } from './fair-memory.ts'
 export interface CacheEntry {
   readonly value: unknown
   readonly projectId: number
-  /** Length of the value as JSON; 0 for an answer that is not kept. */
+  /** About what the value takes; 0 for an answer that is not kept. */
   readonly bytes: number
   readonly etag: string | null
   readonly computedAt: number

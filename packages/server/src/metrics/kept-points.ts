@@ -54,35 +54,106 @@ export function keepWhere(
   }
 }
 
+/** What is known of several series at some points. */
+type Points = Pick<KeptPoints, 'points' | 'series'>
+
 /**
- * The values at `points`, from parts that have all of them between them; of a point that several have, the last one's. Series
- * are those of the last part, in its order: it has seen all that there are. Null where series cannot be told apart by type and labels.
+ * All points of parts whose own points ascend; of a point that several have, the last one's values. Series are those of the last part, in its
+ * order: it has seen all that there are. Null where series cannot be told apart by type and labels.
  */
-export function joinPoints(
-  points: Float64Array,
-  parts: readonly ComputedPoints[],
-): readonly ReducedSeries[] | null {
+export function joinPoints(parts: readonly ComputedPoints[]): Points | null {
   const last = parts.at(-1)
   if (!last) return null
-  const joined = new Map<string, ReducedSeries>()
-  for (const { labels, type } of last.series) {
-    const values = new Float64Array(points.length).fill(Number.NaN)
-    joined.set(keyOf({ labels, type }), { labels, type, values })
+  const wanted = new Map(last.series.map((each) => [keyOf(each), each]))
+  if (wanted.size !== last.series.length) return null
+  return parts.slice(1).reduce<Points>((joined, part) => joinTwo(joined, part, wanted), parts[0] ?? last)
+}
+
+function joinTwo(earlier: Points, later: Points, wanted: ReadonlyMap<string, ReducedSeries>): Points {
+  const isBehind = (later.points[0] ?? Infinity) > (earlier.points.at(-1) ?? -Infinity)
+  const points = isBehind ? appended(earlier.points, later.points) : unionOf(earlier.points, later.points)
+  const join = isBehind
+    ? joinBehind(earlier.points.length, later.points.length)
+    : joinAmong(points, copiesOf(earlier.points, points), copiesOf(later.points, points))
+  const [old, young] = [valuesByKey(earlier), valuesByKey(later)]
+  const series: ReducedSeries[] = []
+  for (const [key, { labels, type }] of wanted) {
+    series.push({ labels, type, values: join(old.get(key), young.get(key)) })
   }
-  if (joined.size !== last.series.length) return null
-  for (const part of parts) {
-    const copies = copiesOf(part.points, points)
-    for (const each of part.series) {
-      const target = joined.get(keyOf(each))
-      if (!target) continue
-      for (const { from, end, to } of copies) target.values.set(each.values.subarray(from, end), to)
-    }
+  return { points, series }
+}
+
+type Join = (before: Float64Array | undefined, after: Float64Array | undefined) => Float64Array
+
+function joinBehind(earlier: number, later: number): Join {
+  return (before = missing(earlier), after = missing(later)) => appended(before, after)
+}
+
+function joinAmong(points: Float64Array, old: readonly Copy[], young: readonly Copy[]): Join {
+  return (before, after) => {
+    const all = missing(points.length)
+    if (before) copy(before, all, old)
+    if (after) copy(after, all, young)
+    return all
   }
-  return [...joined.values()]
+}
+
+function missing(length: number): Float64Array {
+  return new Float64Array(length).fill(Number.NaN)
+}
+
+function valuesByKey({ series }: Points): ReadonlyMap<string, Float64Array> {
+  return new Map(series.map((each) => [keyOf(each), each.values]))
+}
+
+/** The series with their values at some of the points that they have. */
+export function pickPoints(points: Float64Array, { points: held, series }: Points): readonly ReducedSeries[] {
+  const first = held.indexOf(points[0] ?? Number.NaN)
+  const end = first + points.length
+  if (first >= 0 && points.every((point, index) => held[first + index] === point)) {
+    return series.map(({ labels, type, values }) => ({ labels, type, values: values.subarray(first, end) }))
+  }
+  const copies = copiesOf(held, points)
+  return series.map(({ labels, type, values }) => {
+    const picked = missing(points.length)
+    copy(values, picked, copies)
+    return { labels, type, values: picked }
+  })
+}
+
+/** The newest of kept points. */
+export function newestPoints<Kept extends Points>(kept: Kept, pointsMax: number): Kept {
+  if (kept.points.length <= pointsMax) return kept
+  return {
+    ...kept,
+    points: kept.points.subarray(-pointsMax),
+    series: kept.series.map((each) => ({ ...each, values: each.values.subarray(-pointsMax) })),
+  }
+}
+
+/** Where the numbers of buffers with room behind them end: whatever ends there may go on there. */
+const ends = new WeakMap<ArrayBufferLike, number>()
+const ROOM_PART = 8
+
+/** One row of numbers behind another, which stays as it is; what slides point by point is seldom copied. */
+function appended(values: Float64Array, more: Float64Array): Float64Array {
+  const length = values.length + more.length
+  const end = values.byteOffset / Float64Array.BYTES_PER_ELEMENT + values.length
+  const whole = new Float64Array(values.buffer)
+  if (ends.get(values.buffer) === end && end + more.length <= whole.length) {
+    whole.set(more, end)
+    ends.set(values.buffer, end + more.length)
+    return new Float64Array(values.buffer, values.byteOffset, length)
+  }
+  const roomy = new Float64Array(length + Math.ceil(length / ROOM_PART))
+  roomy.set(values)
+  roomy.set(more, values.length)
+  ends.set(roomy.buffer, length)
+  return roomy.subarray(0, length)
 }
 
 /** The union of ascending points, each once. */
-export function unionOf(a: Float64Array, b: Float64Array): Float64Array {
+function unionOf(a: Float64Array, b: Float64Array): Float64Array {
   const union = new Float64Array(a.length + b.length)
   let [length, i, j] = [0, 0, 0]
   while (i < a.length || j < b.length) {
@@ -105,7 +176,10 @@ export function membership(points: Float64Array): (point: number) => boolean {
 
 /** About the bytes that kept points take. */
 export function bytesOf({ points, series }: Pick<KeptPoints, 'points' | 'series'>): number {
-  return 8 * points.length * (series.length + 1) + SERIES_BYTES * series.length
+  return series.reduce(
+    (bytes, { values }) => bytes + values.buffer.byteLength + SERIES_BYTES,
+    points.buffer.byteLength,
+  )
 }
 
 const SERIES_BYTES = 300
@@ -130,6 +204,10 @@ function copiesOf(source: Float64Array, target: Float64Array): Copy[] {
     else copies.push({ from, end: from + 1, to })
   }
   return copies
+}
+
+function copy(source: Float64Array, target: Float64Array, copies: readonly Copy[]): void {
+  for (const { from, end, to } of copies) target.set(source.subarray(from, end), to)
 }
 
 const keys = new WeakMap<object, string>()

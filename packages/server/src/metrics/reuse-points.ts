@@ -9,7 +9,8 @@ import {
   keepWhere,
   membership,
   missingRuns,
-  unionOf,
+  newestPoints,
+  pickPoints,
   type ComputedPoints,
   type KeptPoints,
   type MissingRun,
@@ -75,7 +76,8 @@ export function createPointMemory({ memory, changes }: PointMemoryOptions): Poin
       const [run] = runs
       if (!held || (runs.length === 1 && run && run.first === 0 && run.end === points.length)) {
         const reduction = await reduceQuery(dependencies, plan, scope)
-        keep(key, plan, { points, ...reduction }, held, scope)
+        const all = joinPoints(held ? [held, { points, ...reduction }] : [{ points, ...reduction }])
+        if (all && isReusable(plan, all.series)) keep(key, { ...all, report: reduction.report }, scope)
         return reduction
       }
       const computed: (ComputedPoints & Reduction)[] = []
@@ -84,33 +86,22 @@ export function createPointMemory({ memory, changes }: PointMemoryOptions): Poin
         const reduction = await reduceQuery(dependencies, planQuery(query, field, part.grid), part)
         computed.push({ points: part.grid.points, ...reduction })
       }
-      const series = joinPoints(points, [held, ...computed])
-      if (series === null || !isReusable(plan, series)) return reduceQuery(dependencies, plan, scope)
-      const { report, readAt } = computed.at(-1) ?? {
-        report: held.report,
-        readAt: dependencies.clock.monotonic(),
-      }
-      keep(key, plan, { points, series, report }, held, scope)
-      return { series, report, readAt }
+      const joined = joinPoints([held, ...computed])
+      if (joined === null || !isReusable(plan, joined.series)) return reduceQuery(dependencies, plan, scope)
+      const last = computed.at(-1)
+      const report = last?.report ?? held.report
+      if (last) keep(key, { ...joined, report }, scope)
+      const readAt = last?.readAt ?? dependencies.clock.monotonic()
+      return { series: pickPoints(points, joined), report, readAt }
     },
   }
 
   /** Once it is known that nothing was written meanwhile where nothing was left out. */
-  function keep(
-    key: string,
-    plan: QueryPlan,
-    computed: ComputedPoints,
-    held: KeptPoints | null,
-    { projectId, reading }: EvaluationScope,
-  ): void {
+  function keep(key: string, computed: ComputedPoints, { projectId, reading }: EvaluationScope): void {
     reading.whenUndisturbed(() => {
       const { dataVersion } = reading
-      const { report } = computed
       if (computed.series.length === 0 || (memory.get(key)?.dataVersion ?? 0) > dataVersion) return
-      const points = held ? unionOf(held.points, computed.points).slice(-POINTS_MAX) : computed.points
-      const series = joinPoints(points, held ? [held, computed] : [computed])
-      if (!series || !isReusable(plan, series)) return
-      const kept = { points, series, report, dataVersion }
+      const kept = newestPoints({ ...computed, dataVersion }, POINTS_MAX)
       memory.put(key, projectId, kept, bytesOf(kept))
     })
   }

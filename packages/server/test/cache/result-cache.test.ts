@@ -276,11 +276,11 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
       return Promise.resolve()
     }
     const ask = async (instance: TestCache) => {
-      await Promise.all(
-        Array.from({ length: 40 }, (_, i) =>
-          instance.through(`key ${i}`, standard, () => Promise.resolve(i)),
-        ),
-      )
+      const dear = () => {
+        clock.advance(20)
+        return count()
+      }
+      await Promise.all(Array.from({ length: 40 }, (_, i) => instance.through(`key ${i}`, standard, dear)))
       await instance.settled()
     }
     await ask(newCache({ ...AT_ONCE, store: { ...AT_ONCE.store, write } }))
@@ -291,14 +291,56 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     expect(written).toEqual(Array.from({ length: 40 }, () => 1))
   })
 
+  it('stores what was quick to compute when it is asked for again, unless another instance waits for it', async () => {
+    const stored = async () =>
+      (await database.db.selectFrom('cached_result').select('computed_at').execute()).map(
+        (row) => row.computed_at,
+      )
+    const start = clock.now()
+    await cache.through('key', standard, count)
+    await cache.settled()
+    expect(await stored()).toEqual([])
+    clock.advance(1)
+    await cache.through('key', standard, fail)
+    await cache.settled()
+    expect(await stored()).toEqual([start])
+    expect(await newCache().through('key', standard, fail)).toMatchObject({ value: { n: 1 } })
+    clock.advance(MINUTE)
+    await cache.through('key', standard, count)
+    await cache.settled()
+    expect(await stored()).toEqual([start + 1 + MINUTE])
+    const shared = newCache({ instance: 'a' })
+    await shared.through('other', standard, count)
+    await shared.settled()
+    expect(await stored()).toHaveLength(2)
+  })
+
+  it('stores a quick answer that was found unchanged with its new age', async () => {
+    const question = {
+      key: 'key',
+      owner: { projectId: 1, version: 1 },
+      scope: () => ({ coverage: { names: [], fromMicros: null, toMicros: 0 }, signature: '' }),
+      compute: count,
+    }
+    await cache.ask(question, standard)
+    clock.advance(MINUTE + 1)
+    await cache.ask(question, parseCachePolicy({ cacheRefreshTtlSecs: 60 }))
+    await cache.settled()
+    const restarted = await newCache().ask({ ...question, compute: fail }, standard)
+    expect(restarted).toMatchObject({ value: { n: 1 }, stats: { computedAt: clock.now() } })
+    expect(computed).toBe(1)
+  })
+
   it('answers without its store, and from a store with a damaged answer', async () => {
     const broken = newCache({
       store: { read: fail, write: fail, renew: fail, touch: fail, evict: fail },
     })
     expect((await broken.through('key', standard, count)).value).toEqual({ n: 1 })
+    expect((await broken.through('key', standard, fail)).value).toEqual({ n: 1 })
     await broken.settled()
     expect(warnings).toEqual(['cache.read_failed', 'cache.write_failed'])
     await cache.through('key', standard, count)
+    await cache.through('key', standard, fail)
     await cache.settled()
     await database.db
       .updateTable('cached_result')
