@@ -30,10 +30,13 @@ const SANDBOX = {
   max_query_size: 1_000_000,
 } as const
 
+/** An explanation is short: the engine need not send it in parts. */
+const WHOLE = { wait_end_of_query: 1 } as const
+
 /** How a statement is read without running it. */
 const PARSING = {
   timeoutMs: 10_000,
-  settings: SANDBOX,
+  settings: { ...SANDBOX, ...WHOLE },
 } as const
 
 /** How values are written, so that none loses a digit and each can be told by its column's type (SQ-4). */
@@ -93,6 +96,7 @@ export function createSqlEngine(engine: FactEngine, users?: ProjectUsers): SqlEn
         ...(login === null ? { ...SANDBOX, ...(isLenient ? { readonly: 2 } : {}) } : {}),
         max_memory_usage: limits.memoryBytesMax,
         max_rows_to_read: limits.rowsReadMax,
+        ...(format === null ? WHOLE : {}),
         // Where the engine keeps the whole of it.
         ...(format === BINARY_FORMATS.parquet ? { max_result_bytes: limits.resultBytesMax } : {}),
       },

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { EngineStatement } from './engine-messages.ts'
 import type { EnginePool } from './engine-pool.ts'
@@ -39,6 +39,8 @@ const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
 const COUNTED = /^millrace-[\w-]+$/
 
 const ADDRESS_BYTES_MAX = 8 * 2 ** 20
+/** As many as ClickHouse's own tags have. */
+const TAG_CHARACTERS = 16
 
 interface Access {
   readonly pool: EnginePool
@@ -46,11 +48,16 @@ interface Access {
   readonly defaultTimeoutSeconds: number
 }
 
+interface Door extends Omit<Access, 'password'> {
+  readonly passwordDigest: Buffer
+}
+
 /** The part of ClickHouse's HTTP interface that its official client uses, on the pool. */
 export function createEngineServer(access: Access): Server {
+  const door: Door = { ...access, passwordDigest: digest(access.password) }
   // Parameters come in the address.
   const server = createServer({ maxHeaderSize: ADDRESS_BYTES_MAX }, (request, response) => {
-    serve(access, request, response).catch(() => response.destroy())
+    serve(door, request, response).catch(() => response.destroy())
   })
   // The client keeps sockets open; a socket that the server closes first is a broken insert now and then.
   server.keepAliveTimeout = 0
@@ -58,28 +65,28 @@ export function createEngineServer(access: Access): Server {
   return server
 }
 
-async function serve(access: Access, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://engine')
   if (url.pathname === '/ping') {
     response.end('Ok.\n')
     return
   }
-  if (!isAuthorized(request, access.password)) {
+  if (!isAuthorized(request, door.passwordDigest)) {
     refuse(response, 'Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
     return
   }
   const body = await readBody(request)
-  const statement = fromWireStatement(url.searchParams, body, access.defaultTimeoutSeconds)
+  const statement = fromWireStatement(url.searchParams, body, door.defaultTimeoutSeconds)
   if (statement.sql.trim() === '') {
     refuse(response, 'Code: 62. DB::Exception: Empty query. (SYNTAX_ERROR)')
     return
   }
   response.setHeader('x-clickhouse-query-id', url.searchParams.get('query_id') ?? statement.tag)
-  run(access.pool, statement, response)
+  run(door.pool, statement, response)
 }
 
 function run(pool: EnginePool, statement: EngineStatement, response: ServerResponse): void {
-  const exceptionTag = randomBytes(8).toString('hex')
+  const exceptionTag = randomUUID().replaceAll('-', '').slice(0, TAG_CHARACTERS)
   /** The first chunk of a counted statement: the answer begins with what it has read, so the later the better. */
   let held: Uint8Array | null = null
   const start = (readRows: number): void => {
@@ -102,12 +109,13 @@ function run(pool: EnginePool, statement: EngineStatement, response: ServerRespo
         if (response.destroyed || response.write(bytes)) resolve()
         else response.once('drain', resolve)
       }),
-    onDone({ writtenRows, writtenBytes, readRows }) {
+    onDone({ last, writtenRows, writtenBytes, readRows }) {
       if (!response.headersSent) {
         summarize(response, { written_rows: String(writtenRows), written_bytes: String(writtenBytes) })
+        if (!held) response.setHeader('content-length', last?.byteLength ?? 0)
       }
       start(readRows)
-      response.end()
+      response.end(last ?? undefined)
     },
     onFailed(message) {
       if (!response.headersSent) refuse(response, message)
@@ -140,7 +148,7 @@ function breakOff(response: ServerResponse, message: string, tag: string): void 
   response.end(`\r\n__exception__\r\n${tag}\r\n${text}${Buffer.byteLength(text)} ${tag}\r\n__exception__\r\n`)
 }
 
-function isAuthorized(request: IncomingMessage, password: string): boolean {
+function isAuthorized(request: IncomingMessage, passwordDigest: Buffer): boolean {
   const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1]
   const key = request.headers['x-clickhouse-key']
   const given = basic
@@ -150,17 +158,23 @@ function isAuthorized(request: IncomingMessage, password: string): boolean {
     : typeof key === 'string'
       ? key
       : ''
-  return timingSafeEqual(digest(given), digest(password))
+  return timingSafeEqual(digest(given), passwordDigest)
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks)
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.once('error', reject)
+    request.once('end', () => {
+      const [only] = chunks
+      resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks))
+    })
+  })
 }
 
 let statementCount = 0
@@ -183,6 +197,7 @@ function fromWireStatement(
   return {
     tag: isCounted ? id : `millrace:${process.pid}:${statementCount}`,
     isCounted,
+    isWhole: search.get('wait_end_of_query') === '1',
     sql: inUrl ?? body.toString(),
     body: inUrl !== null && body.length > 0 ? body : null,
     format: search.get('default_format') ?? 'TabSeparated',

@@ -29,6 +29,8 @@ export interface EngineStatement {
   readonly sql: string
   /** Is it to be told how many rows it reads? That holds it for a moment behind each short chunk. */
   readonly isCounted: boolean
+  /** Small: asked for as one whole, which is quicker than in chunks. */
+  readonly isWhole: boolean
   /** Rows of an INSERT, after the statement's own text. */
   readonly body: Uint8Array | null
   /** Output format where the statement names none. */
@@ -54,5 +56,11 @@ export type SessionReport =
   /** The statement may be at its end, and waits to be counted. */
   | { readonly kind: 'count' }
   | { readonly kind: 'read'; readonly rows: number }
-  | { readonly kind: 'done'; readonly writtenRows: number; readonly writtenBytes: number }
+  | {
+      readonly kind: 'done'
+      /** The last chunk, where it was not reported on its own. */
+      readonly last: Uint8Array | null
+      readonly writtenRows: number
+      readonly writtenBytes: number
+    }
   | { readonly kind: 'failed'; readonly message: string }

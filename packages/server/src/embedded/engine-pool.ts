@@ -20,7 +20,9 @@ const BACKGROUND = [
 /** Who waits for a statement. `onChunk` resolves when the next chunk is welcome. `readRows` is 0 of one that is not counted. */
 export interface StatementListener {
   onChunk(bytes: Uint8Array, readRows: number): Promise<void>
+  /** `last` is what comes behind the chunks, if anything does. */
   onDone(totals: {
+    readonly last: Uint8Array | null
     readonly writtenRows: number
     readonly writtenBytes: number
     readonly readRows: number
@@ -45,6 +47,7 @@ interface Job {
   isOver: boolean
   /** As the engine last told. */
   readRows: number
+  chunkCount: number
 }
 
 function post(thread: Worker, order: SessionOrder): void {
@@ -95,8 +98,10 @@ export async function openEnginePool(
   }
 
   async function forward(thread: Worker, job: Job, bytes: Uint8Array): Promise<void> {
+    const isFirst = job.chunkCount++ === 0
     await job.listener.onChunk(bytes, job.readRows)
-    if (!job.isOver) post(thread, { kind: 'more' })
+    // Waking a thread costs about as much as a small statement, and most results have no second chunk.
+    if (!job.isOver && !isFirst) post(thread, { kind: 'more' })
   }
 
   function receive(thread: Worker, message: SessionReport): void {
@@ -114,6 +119,7 @@ export async function openEnginePool(
         break
       case 'done':
         job.listener.onDone({
+          last: message.last,
           writtenRows: message.writtenRows,
           writtenBytes: message.writtenBytes,
           readRows: job.readRows,
@@ -177,7 +183,7 @@ export async function openEnginePool(
 
   return {
     run(statement, listener) {
-      const job: Job = { statement, listener, thread: null, isOver: false, readRows: 0 }
+      const job: Job = { statement, listener, thread: null, isOver: false, readRows: 0, chunkCount: 0 }
       waiting.push(job)
       next()
       return {

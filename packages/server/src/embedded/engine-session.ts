@@ -12,10 +12,13 @@ import { insertFromFile } from './rows-file.ts'
  * the calling thread: on the process's main thread that would hold every other statement, and the KILL that should end it.
  */
 
-// Chunks on their way to the caller before the engine waits for it; a chunk is about 65 000 rows.
-const CHUNKS_AHEAD = 3
+// Chunks on their way to the caller before the engine waits for it; a chunk is about 65 000 rows. The room of the first is not given back.
+const CHUNKS_AHEAD = 4
 /** A chunk with fewer rows than a block may be the last. */
 const BLOCK_ROWS = 16_384
+/** A chunk this short is perhaps all there is: it waits this long for the end of its result, so that both wake the receiver once. */
+const SHORT_BYTES_MAX = 64 * 1024
+const END_WITHIN_MS = 2
 const CANCELLED = 'Code: 394. DB::Exception: Query was cancelled. (QUERY_WAS_CANCELLED)'
 
 const port = parentPort
@@ -31,6 +34,9 @@ let isCancelled = false
 let credit = 0
 let grant: (() => void) | null = null
 let goOn: (() => void) | null = null
+/** The last chunk so far, while it waits for the end. */
+let held: Uint8Array | null = null
+let holding: NodeJS.Timeout | undefined
 
 function report(message: SessionReport): void {
   port?.postMessage(message)
@@ -68,16 +74,32 @@ function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, 
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name])
 }
 
-/** Hands out a chunk, and waits until there is room for another. */
+/** Hands out a chunk, or holds it for a moment, and waits until there is room for another. */
 async function give(bytes: Uint8Array): Promise<void> {
-  report({ kind: 'chunk', bytes })
-  credit--
+  handOut()
+  held = bytes
+  if (bytes.byteLength > SHORT_BYTES_MAX) handOut()
+  else holding = setTimeout(handOut, END_WITHIN_MS)
   // oxlint-disable-next-line no-unmodified-loop-condition -- changed by the port's messages
   while (credit <= 0 && !isCancelled) {
     await new Promise<void>((resolve) => {
       grant = resolve
     })
   }
+}
+
+function handOut(): void {
+  const bytes = takeHeld()
+  if (!bytes) return
+  report({ kind: 'chunk', bytes })
+  credit--
+}
+
+function takeHeld(): Uint8Array | null {
+  const bytes = held
+  held = null
+  clearTimeout(holding)
+  return bytes
 }
 
 /** The engine forgets a statement with the fetch that finds its end: what it has read is to be learned before. */
@@ -112,7 +134,7 @@ async function streamRows(
     if (isCounted && !isCancelled && chunk.numRows < BLOCK_ROWS && rowCount > 0) await awaitCount()
   }
   if (isCounted && !isCancelled && rowCount === 0) await estimateRead(sql)
-  if (seams.end && !isFirst) report({ kind: 'chunk', bytes: seams.end })
+  if (seams.end && !isFirst) await give(seams.end)
 }
 
 /** False when only the whole result can be had: just SELECT streams, and the engine's parser decides what is one. */
@@ -133,9 +155,9 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
       await session.queryAsync(sql)
       return true
     })
-    if (isDone) return { kind: 'done', writtenRows: 0, writtenBytes: statement.body.byteLength }
+    if (isDone) return done(0, statement.body.byteLength)
     const written = await insertBytes(session.connection, tagged, statement.body)
-    return { kind: 'done', writtenRows: written.rowsWritten, writtenBytes: written.bytesWritten }
+    return done(written.rowsWritten, written.bytesWritten)
   }
   // The tag stands behind the statement, so that positions in syntax errors are those of the statement itself. Behind
   // the rows of an INSERT … VALUES it would be read as one.
@@ -150,16 +172,20 @@ async function execute(statement: EngineStatement): Promise<SessionReport> {
       await give(bytes)
     }
     if (isCancelled) throw new Error(CANCELLED)
-    return { kind: 'done', writtenRows: 0, writtenBytes: 0 }
+    return done(0, 0)
   }
-  const seams = chunkSeams(statement.format)
+  const seams = statement.isWhole ? null : chunkSeams(statement.format)
   if (!seams || !(await isStreamed(sql, statement, seams))) {
     const result = await session.queryAsync(sql, { format: statement.format })
     const bytes = result.bytes()
-    if (bytes.length > 0) report({ kind: 'chunk', bytes })
+    if (bytes.length > 0) held = bytes
   }
   if (isCancelled) throw new Error(CANCELLED)
-  return { kind: 'done', writtenRows: 0, writtenBytes: 0 }
+  return done(0, 0)
+}
+
+function done(writtenRows: number, writtenBytes: number): SessionReport {
+  return { kind: 'done', last: takeHeld(), writtenRows, writtenBytes }
 }
 
 async function run(statement: EngineStatement): Promise<void> {
@@ -175,6 +201,7 @@ async function run(statement: EngineStatement): Promise<void> {
     last = { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
   }
   stream = null
+  takeHeld()
   // A failed statement stays in the engine's list of running ones, with its memory, until its session is closed.
   if (!isWhole) renew()
   report(last)

@@ -277,6 +277,16 @@ describe('cancellation', () => {
     await until(async () => (await running('marker_b')) === 0)
   })
 
+  it('hands out a short part of a result while its statement goes on', async () => {
+    const sql = 'select number as marker_c from numbers(100000000000) where number = 3'
+    const stream = await engine.stream(sql, 'TSV')
+    for await (const chunk of stream) {
+      expect(String(chunk)).toBe('3\n')
+      break
+    }
+    await until(async () => (await running('marker_c')) === 0)
+  })
+
   it('runs nothing for a signal that is aborted already', async () => {
     const error = await failure(engine.rows('select 1', { signal: AbortSignal.abort() }))
     expect(error.code).toBe('cancelled')
