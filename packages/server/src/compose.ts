@@ -45,6 +45,7 @@ import { createChannels } from './delivery/manage-channels.ts'
 import { createQueueBound } from './delivery/queue-bound.ts'
 import { createTestChannel } from './delivery/test-channel.ts'
 import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
+import { createRangeRenderer, type RangeRenderer } from './http/range-renderer.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
 import { channelOperationsRoutes } from './http/routes/channel-operations.ts'
@@ -125,6 +126,7 @@ export interface Composition {
   readonly wakeUp: WakeUp | null
   readonly endpoint: WebhookEndpoint
   readonly chores: readonly Chore[]
+  readonly renderer: RangeRenderer
 }
 
 const MINUTE_MS = 60_000
@@ -298,7 +300,9 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     sleep: (ms) => setTimeout(ms),
   })
 
+  const renderer = createRangeRenderer()
   return {
+    renderer,
     access: createAccess({ keys, projects }),
     keys,
     sessions,
@@ -309,7 +313,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     wakeUp,
     endpoint,
     routes: [
-      queryRangeRoute({ runRangeQuery, cacheDefaults }),
+      queryRangeRoute({ runRangeQuery, cacheDefaults, renderer }),
       queryInstantRoute({ runRangeQuery, cacheDefaults }),
       insightsRoute(createRunInsights({ ...reads, events: createEventSource(facts) }), cacheDefaults),
       metricListRoute(createMetricCatalog(facts)),

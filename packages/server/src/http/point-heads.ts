@@ -1,24 +1,23 @@
 /**
- * What stands before the value of each point, in words of eight bytes, `stride` of them a point: a word is written at once. No ASCII text is the
- * bits of a NaN, which a number might not keep.
+ * What stands before the value of each point, in words of eight bytes, each of which is written at once. No ASCII text is the bits of a NaN, which
+ * a number might not keep.
  */
 export interface PointHeads {
+  /** `HEAD_WORDS` of each point. */
   readonly words: Float64Array
   readonly lengths: Uint8Array
-  readonly stride: number
 }
 
-export const WORD_BYTES = 8
+/** Enough for any second that a date has; a fixed number is written three times as fast as one that varies. */
+export const HEAD_WORDS = 5
+export const HEAD_BYTES = 8 * HEAD_WORDS
 const BEFORE = ',{"timestamp":"'
 const BEHIND = '","value":'
 const ZERO = 0x30
 
 /** The heads of points at these whole seconds, ascending. Times that follow one another have as many digits, so that only those are written anew. */
 export function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
-  const ends = [timestampsSeconds[0] ?? 0, timestampsSeconds.at(-1) ?? 0]
-  const longest = Math.max(...ends.map((each) => String(each).length))
-  const stride = Math.ceil((BEFORE.length + longest + BEHIND.length) / WORD_BYTES)
-  const words = new Float64Array(timestampsSeconds.length * stride)
+  const words = new Float64Array(timestampsSeconds.length * HEAD_WORDS)
   const lengths = new Uint8Array(timestampsSeconds.length)
   const bytes = Buffer.from(words.buffer)
   let [from, to] = [Infinity, -Infinity]
@@ -30,7 +29,7 @@ export function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
       digits = String(seconds).length
       ;[from, to] = seconds < 0 ? [seconds, seconds + 1] : [10 ** (digits - 1), 10 ** digits]
     }
-    const at = index * stride * WORD_BYTES
+    const at = index * HEAD_BYTES
     bytes.set(template, at)
     lengths[index] = template.length
     // The template of a time before 1970 is its own.
@@ -40,5 +39,5 @@ export function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
       rest = tenth
     }
   }
-  return { words, lengths, stride }
+  return { words, lengths }
 }

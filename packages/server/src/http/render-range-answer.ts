@@ -1,10 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AnswerSeries } from '../metrics/range-answer.ts'
-import { pointHeads, WORD_BYTES, type PointHeads } from './point-heads.ts'
-import { NUMBER_BYTES_MAX, writeNumber } from './write-number.ts'
+import { HEAD_BYTES, HEAD_WORDS, pointHeads, type PointHeads } from './point-heads.ts'
+import { NUMBER_ROOM, writeNumber } from './write-number.ts'
 
 /** Bytes written before other requests get their turn; a few milliseconds. */
 const BYTES_PER_TURN = 400_000
+/** The same for numbers that are put together. */
+const VALUES_PER_TURN = 400_000
 const FIRST_CAPACITY = 16_384
 /** More than this is not made room for on a guess. */
 const RESERVED_MAX = 64 * 2 ** 20
@@ -12,34 +14,70 @@ const BRACE = 0x7d
 /** No text inside a string holds this: there each quote has a backslash before it. */
 const EMPTY_SAMPLES = '"samples":[]'
 
-/**
- * The bytes of an answer whose series are left out of `frame`, JSON: those of `results` are written in the places of its empty `samples`, one
- * after the other. They are what `JSON.stringify` would make of the same, written without making an object of each point, and in turns.
- */
-export async function renderRangeAnswer(
+/** An answer that is ready to be written, in a form that another thread can be given. */
+export interface RangeRendering {
+  /** JSON of all but the series; those of `results` go in the places of its empty `samples`, one after the other. */
+  readonly frame: string
+  readonly timestampsSeconds: readonly number[]
+  readonly results: readonly SeriesRendering[]
+}
+
+interface SeriesRendering {
+  /** JSON of what each series is called. */
+  readonly metrics: readonly string[]
+  /** The values of all series, one behind the other; NaN is no point. */
+  readonly values: Float64Array<ArrayBuffer>
+}
+
+/** Puts together what is written of an answer whose series are left out of `frame`. */
+export async function prepareRangeRendering(
   frame: object,
   results: readonly (readonly AnswerSeries[])[],
   timestampsSeconds: readonly number[],
-): Promise<Uint8Array> {
+): Promise<RangeRendering> {
+  const prepared: SeriesRendering[] = []
+  const points = timestampsSeconds.length
+  for (const all of results) {
+    const metrics: string[] = []
+    const together = new Float64Array(all.length * points)
+    let turnedAt = 0
+    for (const [place, { name, labels, displayName, values }] of all.entries()) {
+      metrics.push(JSON.stringify({ name, labels, displayName }))
+      const start = place * points
+      for (let i = 0; i < points; i += 1) together[start + i] = values[i] ?? Number.NaN
+      if (start - turnedAt < VALUES_PER_TURN) continue
+      turnedAt = start
+      await setImmediate()
+    }
+    prepared.push({ metrics, values: together })
+  }
+  return { frame: JSON.stringify(frame), timestampsSeconds, results: prepared }
+}
+
+/** The bytes that `JSON.stringify` would make of the same, written without making an object of each point, and in turns. */
+export async function renderRangeAnswer({
+  frame,
+  timestampsSeconds,
+  results,
+}: RangeRendering): Promise<Uint8Array<ArrayBuffer>> {
   const writer = createWriter()
   const heads = pointHeads(timestampsSeconds)
-  const parts = JSON.stringify(frame).split(EMPTY_SAMPLES)
+  const points = timestampsSeconds.length
+  const parts = frame.split(EMPTY_SAMPLES)
   let turnedAt = 0
   for (const [index, part] of parts.entries()) {
     writer.text(part)
     if (index === parts.length - 1) break
     writer.text('"samples":[')
     const startedAt = writer.length
-    const all = results[index] ?? []
-    for (const [place, series] of all.entries()) {
-      const { name, labels, displayName, values } = series
-      const metric = JSON.stringify({ name, labels, displayName })
+    const { metrics, values } = results[index] ?? NO_SERIES
+    for (const [place, metric] of metrics.entries()) {
       writer.text(`${place === 0 ? '' : ','}{"metric":${metric},"values":[`)
-      writer.points(heads, values)
+      writer.points(heads, values.subarray(place * points, (place + 1) * points))
       writer.text(']}')
       // The others are about as long, so that what is written needs to be moved once at most.
       if (place === 0) {
-        writer.reserve(Math.min(Math.ceil((writer.length - startedAt) * all.length * 1.05), RESERVED_MAX))
+        writer.reserve(Math.min(Math.ceil((writer.length - startedAt) * metrics.length * 1.05), RESERVED_MAX))
       }
       if (writer.length - turnedAt < BYTES_PER_TURN) continue
       turnedAt = writer.length
@@ -50,14 +88,16 @@ export async function renderRangeAnswer(
   return writer.bytes()
 }
 
+const NO_SERIES: SeriesRendering = { metrics: [], values: new Float64Array() }
+
 interface Writer {
   readonly length: number
   /** Makes room for so many bytes. */
   reserve(more: number): void
   text(text: string): void
   /** Each point that is one, behind its timestamp. */
-  points(heads: PointHeads, values: AnswerSeries['values']): void
-  bytes(): Uint8Array
+  points(heads: PointHeads, values: Float64Array): void
+  bytes(): Uint8Array<ArrayBuffer>
 }
 
 function createWriter(): Writer {
@@ -82,19 +122,21 @@ function createWriter(): Writer {
       reserve(3 * text.length)
       length += bytes.write(text, length)
     },
-    points({ words, lengths, stride }, values) {
-      reserve(values.length * (stride * WORD_BYTES + NUMBER_BYTES_MAX + 1))
+    points({ words, lengths }, values) {
+      reserve(values.length * (HEAD_BYTES + NUMBER_ROOM))
       const start = length
       const [target, out] = [bytes, view]
       let at = start
       for (let i = 0; i < values.length; i += 1) {
-        const value = values[i] ?? null
-        if (value === null) continue
-        const first = i * stride
-        for (let word = 0; word < stride; word += 1) {
-          out.setFloat64(at + word * WORD_BYTES, words[first + word] ?? 0, true)
-        }
-        at = writeNumber(target, at + (lengths[i] ?? 0), value)
+        const value = values[i] ?? Number.NaN
+        if (Number.isNaN(value)) continue
+        const first = i * HEAD_WORDS
+        out.setFloat64(at, words[first] ?? 0, true)
+        out.setFloat64(at + 8, words[first + 1] ?? 0, true)
+        out.setFloat64(at + 16, words[first + 2] ?? 0, true)
+        out.setFloat64(at + 24, words[first + 3] ?? 0, true)
+        out.setFloat64(at + 32, words[first + 4] ?? 0, true)
+        at = writeNumber(target, out, at + (lengths[i] ?? 0), value)
         target[at++] = BRACE
       }
       // The first has a comma before it that no other one precedes.

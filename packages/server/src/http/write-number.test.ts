@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NUMBER_BYTES_MAX, writeNumber } from './write-number.ts'
+import { NUMBER_ROOM, writeNumber } from './write-number.ts'
 
 function written(value: number): string {
-  const bytes = Buffer.alloc(NUMBER_BYTES_MAX + 2)
-  return bytes.toString('latin1', 1, writeNumber(bytes, 1, value))
+  const bytes = Buffer.alloc(NUMBER_ROOM + 1)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  return bytes.toString('latin1', 1, writeNumber(bytes, view, 1, value))
 }
 
 describe('a number that is written', () => {

@@ -73,6 +73,7 @@ function startBackground(config: Config, parts: Composition, log: Logger): reado
     { name: 'store what was accepted', timeoutMs: DRAIN_MS, run: parts.ingest.stop },
     { name: 'end SQL statements', timeoutMs: DRAIN_MS, run: parts.analytics.stop },
     { name: 'settle the cache', timeoutMs: DRAIN_MS, run: parts.cache.settled },
+    { name: 'stop writing answers', timeoutMs: 1000, run: parts.renderer.close },
   ]
   if (config.roles.includes('housekeeper')) {
     const housekeeper = createHousekeeper(parts.chores, log)

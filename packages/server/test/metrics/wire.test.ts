@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSeriesSource } from '../../src/clickhouse/series-source.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { queryInstantRoute } from '../../src/http/routes/query-instant.ts'
+import { createRangeRenderer } from '../../src/http/range-renderer.ts'
 import { queryRangeRoute } from '../../src/http/routes/query-range.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
@@ -31,10 +32,11 @@ describe('metrics over HTTP', () => {
       cache: noCache(NOW),
       clock,
     })
+    const renderer = createRangeRenderer({ threadsMax: 0, pointsMin: 0 })
     app = await buildApp({
       log: silentLogger,
       bodyLimitBytes: 100_000,
-      routes: [queryRangeRoute({ runRangeQuery }), queryInstantRoute({ runRangeQuery })],
+      routes: [queryRangeRoute({ runRangeQuery, renderer }), queryInstantRoute({ runRangeQuery })],
       access: { check: () => Promise.resolve({ key: null, project }) },
       checkReady: () => Promise.resolve(),
     })

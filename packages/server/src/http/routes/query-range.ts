@@ -5,7 +5,8 @@ import type { AnswerSeries, RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
 import { cachedAnswer } from '../cached-answer.ts'
-import { renderRangeAnswer } from '../render-range-answer.ts'
+import type { RangeRenderer } from '../range-renderer.ts'
+import { prepareRangeRendering } from '../render-range-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { explainToWire, serverTiming } from './explain.ts'
 
@@ -15,7 +16,11 @@ export interface QueryRangeRouteDependencies {
 }
 
 /** `POST /metrics/{owner}/{project}/query_range` (interface 4.1). */
-export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRouteDependencies): AnyRoute {
+export function queryRangeRoute({
+  runRangeQuery,
+  cacheDefaults,
+  renderer,
+}: QueryRangeRouteDependencies & { readonly renderer: RangeRenderer }): AnyRoute {
   return defineRoute({
     method: 'POST',
     path: '/metrics/:owner/:project/query_range',
@@ -45,7 +50,7 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
       const outcome = await runRangeQuery(project, query, policy, signal)
       const { answer, stats, cached } = outcome
       context.setHeader('server-timing', serverTiming(outcome))
-      const toWire = () => {
+      const toWire = async () => {
         context.setHeader('content-type', 'application/json; charset=utf-8')
         // The series are written by themselves: an answer may have a hundred thousand points.
         const frame = {
@@ -53,11 +58,12 @@ export function queryRangeRoute({ runRangeQuery, cacheDefaults }: QueryRangeRout
           ...explainToWire(outcome, body.explain),
         }
         const shown = answer.results.filter(({ error }) => error === null)
-        return renderRangeAnswer(
+        const rendering = await prepareRangeRendering(
           frame,
           shown.map(({ series }) => series),
           answer.timestampsSeconds,
         )
+        return renderer.render(rendering)
       }
       return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },

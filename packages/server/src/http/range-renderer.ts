@@ -1,0 +1,97 @@
+import { availableParallelism } from 'node:os'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { ServiceError } from '../platform/errors.ts'
+import { renderRangeAnswer, type RangeRendering } from './render-range-answer.ts'
+
+/** Writes answers out: short ones at once, long ones in threads of their own, so that other requests need not wait for them. */
+export interface RangeRenderer {
+  /** Throws `internal` when its thread ends before it is done. */
+  render(rendering: RangeRendering): Promise<Uint8Array>
+  /** Ends the threads. What they write fails. */
+  close(): Promise<void>
+}
+
+export interface RangeRendererLimits {
+  /** 0: all is written where it is asked for. */
+  readonly threadsMax: number
+  /** Answers of fewer points take less time to write than to hand over. */
+  readonly pointsMin: number
+}
+
+/** What a thread answers: the bytes, or why there are none. */
+export type RenderReport = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly error: string }
+
+interface Job {
+  resolve(bytes: Uint8Array): void
+  reject(error: ServiceError): void
+}
+
+interface Thread {
+  readonly worker: Worker
+  /** The answers it writes, in order. */
+  readonly jobs: Job[]
+}
+
+/** A thread that has so many answers to write gets no other; what no thread takes is written where it is asked for. */
+const JOBS_MAX = 4
+
+/** Threads beside the one that answers requests, and about a millisecond of writing. */
+const DEFAULT_LIMITS: RangeRendererLimits = {
+  threadsMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
+  pointsMin: 10_000,
+}
+
+/** A renderer whose threads begin with the first long answer. */
+export function createRangeRenderer({ threadsMax, pointsMin } = DEFAULT_LIMITS): RangeRenderer {
+  const threads = new Set<Thread>()
+
+  function start(): Thread {
+    const file = new URL(`./render-thread${extname(import.meta.filename)}`, import.meta.url)
+    const thread: Thread = { worker: new Worker(file), jobs: [] }
+    threads.add(thread)
+    thread.worker.unref()
+    thread.worker.on('message', (report: RenderReport) => {
+      const job = thread.jobs.shift()
+      if (thread.jobs.length === 0) thread.worker.unref()
+      if ('bytes' in report) job?.resolve(Buffer.from(report.bytes.buffer, 0, report.bytes.byteLength))
+      else job?.reject(new ServiceError('internal', 'the answer cannot be written', { cause: report.error }))
+    })
+    thread.worker.on('error', (cause) => end(thread, cause))
+    thread.worker.on('exit', () => end(thread))
+    return thread
+  }
+
+  function end(thread: Thread, cause?: unknown): void {
+    threads.delete(thread)
+    const error = new ServiceError('internal', 'the thread that wrote the answer ended', { cause })
+    for (const job of thread.jobs.splice(0)) job.reject(error)
+  }
+
+  /** The one with the fewest answers to write, a new one where all have some; undefined where all have enough. */
+  function choose(): Thread | undefined {
+    const [idlest] = [...threads].toSorted((a, b) => a.jobs.length - b.jobs.length)
+    if ((!idlest || idlest.jobs.length > 0) && threads.size < threadsMax) return start()
+    return idlest && idlest.jobs.length < JOBS_MAX ? idlest : undefined
+  }
+
+  return {
+    render: (rendering) => {
+      const points = rendering.results.reduce((sum, { values }) => sum + values.length, 0)
+      const thread = points < pointsMin ? undefined : choose()
+      if (!thread) return renderRangeAnswer(rendering)
+      return new Promise((resolve, reject) => {
+        thread.jobs.push({ resolve, reject })
+        thread.worker.ref()
+        // Their memory goes over as it is.
+        thread.worker.postMessage(
+          rendering,
+          rendering.results.map(({ values }) => values.buffer),
+        )
+      })
+    },
+    close: async () => {
+      await Promise.all([...threads].map(({ worker }) => worker.terminate()))
+    },
+  }
+}
