@@ -4,7 +4,7 @@ import { createClient, type ClickHouseClient } from '@clickhouse/client'
 import { ServiceError } from '../platform/errors.ts'
 import { createExceptionFrame } from './exception-frame.ts'
 import type { FactEngine, Insert, StatementOptions } from './fact-engine.ts'
-import { quoteIdentifier } from './layout.ts'
+import { quoteIdentifier, quoteString } from './layout.ts'
 import { isBrokenConnection, translateError } from './translate-error.ts'
 
 /** Where an engine answers. */
@@ -126,12 +126,9 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
           await client()
         ).exec({
           query: insertStatement(insert),
-          values: Readable.from([Buffer.from(insert.rows)], { objectMode: false }),
+          values: Readable.from([bytesOf(insert.rows)], { objectMode: false }),
           clickhouse_settings: {
             max_execution_time: timeoutMs / 1000,
-            ...(insert.deduplicationToken === undefined
-              ? {}
-              : { insert_deduplication_token: insert.deduplicationToken, insert_deduplicate: 1 }),
           },
           abort_signal: stop,
           ignore_error_response: true,
@@ -180,9 +177,19 @@ async function read<Result>(
   }
 }
 
+/** The same memory, without a copy. */
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 function insertStatement(insert: Insert): string {
   const columns = insert.columns ? ` (${insert.columns.map(quoteIdentifier).join(', ')})` : ''
-  return `insert into ${quoteIdentifier(insert.database)}.${quoteIdentifier(insert.table)}${columns} format ${insert.format}`
+  // In the statement, not beside it: the embedded engine's sessions keep what stands beside one, and would be told of each token.
+  const settings =
+    insert.deduplicationToken === undefined
+      ? ''
+      : ` settings insert_deduplication_token = ${quoteString(insert.deduplicationToken)}, insert_deduplicate = 1`
+  return `insert into ${quoteIdentifier(insert.database)}.${quoteIdentifier(insert.table)}${columns}${settings} format ${insert.format}`
 }
 
 /** The result behind its exception frame, stopped with the signal, and with every failure translated. */

@@ -50,9 +50,14 @@ interface Job {
   chunkCount: number
 }
 
-function post(thread: Worker, order: SessionOrder): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-  thread.postMessage(order)
+function post(thread: Worker, order: SessionOrder, handedOver: readonly ArrayBuffer[] = []): void {
+  thread.postMessage(order, handedOver)
+}
+
+/** Memory that holds the rows and nothing else can be handed over; other memory has to be copied. */
+function ownMemory(rows: Uint8Array | null): readonly ArrayBuffer[] {
+  const memory = rows?.buffer
+  return memory instanceof ArrayBuffer && memory.byteLength === rows?.byteLength ? [memory] : []
 }
 
 /** Opens the directory and `size` sessions on it, besides one that only kills. */
@@ -77,7 +82,7 @@ export async function openEnginePool(
       if (!thread) return
       job.thread = thread
       running.set(thread, job)
-      post(thread, { kind: 'run', statement: job.statement })
+      post(thread, { kind: 'run', statement: job.statement }, ownMemory(job.statement.body))
       if (job.statement.isCounted) void countOnAndOn(job)
     }
   }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createEngineServer } from './engine-http.ts'
+import { yieldBackgroundWork } from './background-priority.ts'
 import type { EngineConfiguration, EngineOrder, EngineReport } from './engine-messages.ts'
 import { openEnginePool, type EnginePool } from './engine-pool.ts'
 
@@ -30,6 +31,7 @@ async function start(configuration: EngineConfiguration): Promise<void> {
     report({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
     process.exit(70)
   }
+  yieldBackgroundWork()
   const server = createEngineServer({ ...configuration, pool })
   stopListening = () => {
     server.close()

@@ -1,8 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 
-const BINARY_INSERT = /\s+(format\s+(?:Native|RowBinary))\s*$/i
+/** The end of a statement; its settings stand behind the name of a file. */
+const BINARY_INSERT = /\s+((?:settings [\w =',-]+ )?format\s+(?:Native|RowBinary))\s*$/i
 
 /**
  * Runs an INSERT whose rows are binary. The library takes two line feeds for the end of rows that stand behind a statement, which text
@@ -19,12 +20,13 @@ export async function insertFromFile<Result>(
   if (!format) return null
   const folder = join(directory, 'millrace_rows')
   const path = join(folder, `${threadId}.rows`)
-  await mkdir(folder, { recursive: true })
-  await writeFile(path, rows)
+  // Not in the background: the thread has nothing else to do, and each step aside waits for a processor.
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, rows)
   try {
     return await run(`${sql.slice(0, format.index)} from infile ${quotePath(path)} ${format[1]}`)
   } finally {
-    await rm(path, { force: true })
+    unlinkSync(path)
   }
 }
 

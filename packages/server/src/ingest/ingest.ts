@@ -121,7 +121,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     }
     const version = await resolveVersion(project, request.version ?? sent.version)
     const batchId = request.batchId ?? sent.batchId ?? dependencies.newBatchId()
-    const sentHash = contentHash(request.body)
+    const sentHash = await contentHash(request.body)
     const key = `${project.id}/${version}/${batchId}`
     const other = inFlight.get(key)
     if (other) {
@@ -151,7 +151,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         kind: 'batch',
         batchId,
         contentHash: sentHash,
-        isSameContent: (stored) => isHashOf(stored, request.body),
+        isSameContent: (stored) => isHashOf(stored, sentHash, request.body),
         batch,
         bytes,
         resolve,

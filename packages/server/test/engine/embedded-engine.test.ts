@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -157,6 +157,22 @@ describe('the process of an engine', () => {
       `select * from file('/proc/self/environ', 'RawBLOB', 'environment String')`,
     )
     expect(row?.environment).not.toContain('do-not-tell')
+  })
+
+  it('lets inserts and answers go before its merges', async () => {
+    await shared.engine.command('create table merged (id UInt64) engine = MergeTree order by id')
+    const threads = `/proc/${shared.embedded.pid ?? 0}/task`
+    const nicenessOf = async (thread: string) => {
+      const [name = '', rest = ''] = (
+        await readFile(`${threads}/${thread}/stat`, 'utf8').catch(() => 'ended')
+      ).split(') ')
+      // Behind the name stand the 3rd field of the manual and those after it; the 19th is the niceness.
+      return [name.replace(/^.*\(/, ''), Number(rest.split(' ')[16])] as const
+    }
+    const find = async () => new Map(await Promise.all((await readdir(threads)).map(nicenessOf)))
+    let niceness = await find()
+    while (niceness.get('MergeMutate') !== 10) niceness = await find()
+    expect(niceness.get('WorkerThread')).toBe(0)
   })
 
   it('works in its own directory, and may read none but what everybody may (SQ-2)', async () => {
