@@ -3,13 +3,19 @@ import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
 import { lostIn } from './range-aggregate.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
 
-/** A block and the cell of each of its keys: -1 before the first edge, the number of cells from the last one on. */
-interface PlacedBlock {
-  readonly block: BucketBlock
+/** The cell of each key of a block: -1 before the first edge, the number of cells from the last one on. */
+interface Placement {
   readonly cells: Int32Array
   /** The cell of the first bucket where each bucket is a cell of its own, except for its first microsecond; -1 where not. */
   readonly firstCell: number
 }
+
+interface PlacedBlock extends Placement {
+  readonly block: BucketBlock
+}
+
+/** Where the keys of blocks fall, by the edges of a plan and the level: queries of one dashboard share both. */
+const placements = new WeakMap<Float64Array, Map<BucketLevel, readonly Placement[]>>()
 
 /** The blocks of a stretch, laid over the cells of a plan. */
 export function placeBlocks(
@@ -17,9 +23,18 @@ export function placeBlocks(
   level: BucketLevel,
   edges: Float64Array,
 ): readonly PlacedBlock[] {
+  const ofEdges = placements.get(edges) ?? new Map<BucketLevel, readonly Placement[]>()
+  placements.set(edges, ofEdges)
+  const known = ofEdges.get(level)
+  const placed = known?.length === blocks.length ? known : place(blocks.length, level, edges)
+  ofEdges.set(level, placed)
+  return blocks.map((block, index) => ({ block, ...(placed[index] ?? NOWHERE) }))
+}
+
+function place(blocks: number, level: BucketLevel, edges: Float64Array): readonly Placement[] {
   const first = blockOf(edges[0] ?? 0, level)
   let next = 0
-  return blocks.map((block, index) => {
+  return Array.from({ length: blocks }, (_, index) => {
     const start = blockStart(first + index, level)
     const cells = new Int32Array(2 * level.bucketsPerBlock)
     for (let key = 0; key < cells.length; key += 1) {
@@ -27,7 +42,7 @@ export function placeBlocks(
       while (next < edges.length && (edges[next] ?? Infinity) <= time) next += 1
       cells[key] = next - 1
     }
-    return { block, cells, firstCell: firstCellOf(cells, edges.length - 1) }
+    return { cells, firstCell: firstCellOf(cells, edges.length - 1) }
   })
 }
 
@@ -138,7 +153,8 @@ export function createCellFiller(
   }
 }
 
-const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, cells: new Int32Array(), firstCell: -1 }
+const NOWHERE: Placement = { cells: new Int32Array(), firstCell: -1 }
+const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, ...NOWHERE }
 
 /** The rows of one series in one column of all blocks, ascending in time. */
 interface Rows {

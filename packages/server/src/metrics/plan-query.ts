@@ -24,11 +24,11 @@ export interface QueryPlan {
 }
 
 /** Plans by their grid: what a query covers is asked before it is computed. */
-const plans = new WeakMap<Grid, Map<MetricQuery, QueryPlan>>()
+const plans = new WeakMap<Grid, WeakMap<MetricQuery, QueryPlan>>()
 
 /** Plans a query on a grid, once for both; throws `invalid_argument` for what that query alone has wrong. */
 export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryPlan {
-  const ofGrid = plans.get(grid) ?? new Map<MetricQuery, QueryPlan>()
+  const ofGrid = plans.get(grid) ?? new WeakMap<MetricQuery, QueryPlan>()
   plans.set(grid, ofGrid)
   const plan = ofGrid.get(query) ?? makePlan(query, field, grid)
   ofGrid.set(query, plan)
@@ -39,16 +39,14 @@ function makePlan(query: MetricQuery, field: string, grid: Grid): QueryPlan {
   const metric = query.query ?? ''
   if (metric === '') throw invalidArgument(`${field}.query: the name of a metric is required`)
   const functions = parseFunctions(query.functions ?? [], `${field}.functions`)
-  const { windows, reducer, first, rest } = firstWindows(functions, grid)
-  const edges = withHourEdges(edgesOf(windows))
+  const { reducer, first, rest } = firstFunction(functions)
+  const cells = cellsOf(first, grid)
   const needs: Readonly<Record<MetricType, CellNeeds>> = WINDOW_REDUCERS[reducer].needs
-  let ranges: CellRanges | null = null
   return {
-    read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges, needs },
-    windows,
-    // Where the values are known already, nobody asks.
+    read: { metric, matchers: parseLabelSelector(query.labelSelector ?? {}), edges: cells.edges, needs },
+    windows: cells.windows,
     get ranges() {
-      return (ranges ??= cellRanges(windows, edges))
+      return cells.ranges
     },
     reducer,
     first,
@@ -57,29 +55,66 @@ function makePlan(query: MetricQuery, field: string, grid: Grid): QueryPlan {
   }
 }
 
+/** Windows on a grid, and the cells that they are made of. */
+interface Cells {
+  readonly windows: Windows
+  readonly edges: Float64Array
+  readonly ranges: CellRanges
+}
+
+/** The same for all queries of a dashboard, by what their first functions look at. */
+const cells = new WeakMap<Grid, Map<string, Cells>>()
+const CELLS_MAX = 8
+
+function cellsOf(first: FunctionCall | null, grid: Grid): Cells {
+  const ofGrid = cells.get(grid) ?? new Map<string, Cells>()
+  cells.set(grid, ofGrid)
+  const key = first ? `${first.name} ${JSON.stringify(first.argument)}` : ''
+  const known = ofGrid.get(key)
+  if (known) return known
+  if (ofGrid.size === CELLS_MAX) ofGrid.clear()
+  const windows = windowsOfFirst(first, grid)
+  const edges = withHourEdges(edgesOf(windows))
+  let ranges: CellRanges | null = null
+  const made = {
+    windows,
+    edges,
+    // Where the values are known already, nobody asks.
+    get ranges() {
+      return (ranges ??= cellRanges(windows, edges))
+    },
+  }
+  ofGrid.set(key, made)
+  return made
+}
+
 /** The windows of a query that can be planned, at other grid points. */
 export function planWindows(query: MetricQuery, grid: Grid): Windows {
-  return firstWindows(parseFunctions(query.functions ?? [], 'functions'), grid).windows
+  return windowsOfFirst(firstFunction(parseFunctions(query.functions ?? [], 'functions')).first, grid)
 }
 
 /** A first function that looks at windows or at other times sees the samples themselves; before any other the series is carried forward (MQ-2). */
-function firstWindows(functions: readonly FunctionCall[], grid: Grid): FirstWindows {
+function firstFunction(functions: readonly FunctionCall[]): FirstFunction {
   const [first, ...rest] = functions
   const operation = first && FUNCTIONS[first.name].operation
-  if (operation?.kind === 'window') {
-    const shape = { kind: operation.window, period: periodOf(first?.argument ?? null) }
-    return { windows: windowsOf(shape, grid), reducer: operation.reducer, first: first ?? null, rest }
-  }
-  if (operation?.kind === 'shift') {
-    const windows = shiftedWindows(periodOf(first?.argument ?? null), operation.direction, grid)
-    return { windows, reducer: 'carried', first: first ?? null, rest }
-  }
-  return { windows: windowsOf({ kind: 'carried' }, grid), reducer: 'carried', first: null, rest: functions }
+  if (first && operation?.kind === 'window') return { reducer: operation.reducer, first, rest }
+  if (first && operation?.kind === 'shift') return { reducer: 'carried', first, rest }
+  return { reducer: 'carried', first: null, rest: functions }
 }
 
-interface FirstWindows {
-  readonly windows: Windows
+interface FirstFunction {
   readonly reducer: ReducerName
   readonly first: FunctionCall | null
   readonly rest: readonly FunctionCall[]
+}
+
+function windowsOfFirst(first: FunctionCall | null, grid: Grid): Windows {
+  const operation = first && FUNCTIONS[first.name].operation
+  if (operation?.kind === 'window') {
+    return windowsOf({ kind: operation.window, period: periodOf(first?.argument ?? null) }, grid)
+  }
+  if (operation?.kind === 'shift') {
+    return shiftedWindows(periodOf(first?.argument ?? null), operation.direction, grid)
+  }
+  return windowsOf({ kind: 'carried' }, grid)
 }

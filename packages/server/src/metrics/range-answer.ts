@@ -39,10 +39,20 @@ export interface AnswerSeries {
   readonly values: readonly (number | null)[]
 }
 
+const timestamps = new WeakMap<Grid, readonly number[]>()
+
+function timestampsOf(grid: Grid): readonly number[] {
+  const known = timestamps.get(grid)
+  if (known) return known
+  const made = Array.from(grid.points)
+  timestamps.set(grid, made)
+  return made
+}
+
 /** The part of an answer that the grid alone decides. */
 export function describeGrid(grid: Grid): Omit<RangeAnswer, 'results' | 'warnings'> {
   return {
-    timestampsSeconds: [...grid.points],
+    timestampsSeconds: timestampsOf(grid),
     stepSeconds: grid.stepSeconds,
     isAdjusted: grid.isAdjusted,
     timezone: grid.zone.name,

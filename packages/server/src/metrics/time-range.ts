@@ -67,11 +67,24 @@ export function createGrids(range: TimeRange): (nowMs: number) => Grid {
   }
 }
 
+/** Grids of ranges that were asked for lately: the queries of a dashboard share one, and what is planned on it. */
+const recent = new Map<string, Grid>()
+const RECENT_MAX = 16
+
 /** The grid of a range at the moment `nowMs` (TR-4 to TR-6). */
 export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
   const zone = timeZone(range.timezone)
   const { startMs, endMs } = resolveBounds(range, zone, nowMs)
-  const { stepSeconds, points, isAdjusted } = chooseStep(range.stepSeconds, (stepSeconds) =>
+  const key = `${startMs} ${endMs} ${range.stepSeconds} ${zone.name}`
+  const grid = recent.get(key) ?? makeGrid(zone, startMs, endMs, range.stepSeconds)
+  recent.delete(key)
+  recent.set(key, grid)
+  if (recent.size > RECENT_MAX) recent.delete(recent.keys().next().value ?? '')
+  return grid
+}
+
+function makeGrid(zone: TimeZone, startMs: number, endMs: number, wish: number | null): Grid {
+  const { stepSeconds, points, isAdjusted } = chooseStep(wish, (stepSeconds) =>
     gridPoints(zone, startMs, endMs, stepSeconds, MAX_POINTS),
   )
   return { zone, points, stepSeconds, isAdjusted }
