@@ -1,4 +1,4 @@
-import type { RowBatch } from './encode-rows.ts'
+import { rowsOf, type RowBatch } from './encode-rows.ts'
 import { createRecentValues } from './recent-values.ts'
 import type { Spool } from './spool.ts'
 import { unpackChunk } from './spool-chunk.ts'
@@ -46,12 +46,4 @@ export function createChunkReader(
 
 function holds({ firstRow, ends }: UnpackedChunk, row: number): boolean {
   return row >= firstRow && row < firstRow + ends.length
-}
-
-function rowsOf({ bytes, ends }: RowBatch, skipped: number, count: number): RowBatch {
-  const start = skipped === 0 ? 0 : (ends[skipped - 1] ?? bytes.length)
-  return {
-    bytes: bytes.subarray(start),
-    ends: ends.slice(skipped, skipped + count).map((end) => end - start),
-  }
 }

@@ -34,6 +34,7 @@ const CASES: readonly (readonly [readonly string[], string | Buffer])[] = [
   [['JSON', 'Dynamic'], '[{"a": {"b": 12345678901234567890}}, 5]'],
   [['Bool', 'UUID', 'IPv4', "DateTime64(3, 'UTC')"], '[true, "x", "y", "2024-01-01T00:00:00.000Z"]'],
   [['String', 'UInt64'], Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x2c, 0x31, 0x5d])],
+  [['String', 'String'], '["\\"ab\\\\", "abcdefg\\\\\\"h"]'],
   [['String'], '["ünï\\u2028\\n😀"]'],
 ]
 

@@ -13,6 +13,15 @@ export interface RowBatch {
   readonly ends: readonly number[]
 }
 
+/** The rows of a batch behind the first ones, at most as many as wanted. */
+export function rowsOf({ bytes, ends }: RowBatch, skipped: number, count = Infinity): RowBatch {
+  const start = skipped === 0 ? 0 : (ends[skipped - 1] ?? bytes.length)
+  return {
+    bytes: bytes.subarray(start),
+    ends: ends.slice(skipped, skipped + count).map((end) => end - start),
+  }
+}
+
 /** Turns whole lines of the engine, each a JSON array and a line break, into rows. */
 export type EncodeRows = (lines: Buffer) => RowBatch
 

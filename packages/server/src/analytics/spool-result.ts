@@ -1,6 +1,6 @@
 import { ServiceError } from '../platform/errors.ts'
 import { readColumns } from './columns.ts'
-import { createRowEncoder, type RowBatch } from './encode-rows.ts'
+import { createRowEncoder, rowsOf } from './encode-rows.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
 import type { ResultFailure, Spool } from './spool.ts'
 import { createSpoolWriter, type SpoolLimits, type SpoolWriter } from './spool-writer.ts'
@@ -20,7 +20,7 @@ export interface SpoolTarget {
   readonly projectId: number
   now(): number
   readonly limits: SpoolLimits
-  /** Keep it though it fits into its first page. */
+  /** Keep all of it, its first page too, and though it fits into that. */
   readonly isAlwaysKept: boolean
   /** Changes the text of a row before it is seen by anybody. */
   readonly clean?: (text: string) => string
@@ -29,8 +29,8 @@ export interface SpoolTarget {
 const BEAT_EVERY_MS = 5000
 
 /**
- * Reads a result to its end. The first page is answered as soon as it is full; of a result longer than that every row
- * is kept, the first page's too. One that fits is an answer when it is whole, and is not kept.
+ * Reads a result to its end. The first page is answered as soon as it is full; of a result longer than that the rows behind it
+ * are kept, as no cursor leads to the first. One that fits is an answer when it is whole, and is not kept.
  */
 export function spoolResult(stream: RowStream, limit: PageLimit, target: SpoolTarget): RunningResult {
   const page = Promise.withResolvers<Page>()
@@ -52,17 +52,18 @@ async function readAll(
   const { columns, types } = readColumns(stream.names, stream.types)
   const encode = createRowEncoder(columns, types, target.clean)
   const fill = new PageFill(limit)
-  const early: RowBatch[] = []
   let writer: SpoolWriter | null = null
   let beat: NodeJS.Timeout | undefined
+  let isAnswered = false
 
-  async function begin(): Promise<SpoolWriter> {
+  async function begin(firstRow: number): Promise<SpoolWriter> {
     await spool.begin({ id: resultId, projectId, columns, generatedAt })
     beat = setInterval(() => void spool.beat(resultId, target.now()).catch(() => undefined), BEAT_EVERY_MS)
-    return createSpoolWriter(spool, target)
+    return createSpoolWriter(spool, { ...target, firstRow })
   }
 
   const answerWith = (next: Page['next']): void => {
+    isAnswered = true
     answer({
       columns,
       rows: fill.text(),
@@ -74,20 +75,18 @@ async function readAll(
   }
 
   try {
-    if (target.isAlwaysKept) writer = await begin()
+    if (target.isAlwaysKept) writer = await begin(0)
     for await (const block of stream.blocks) {
       const batch = encode(block)
-      const isOver = !fill.isFull && fill.take(batch) < batch.ends.length
-      if (isOver) {
-        writer ??= await begin()
+      const taken = fill.isFull ? 0 : fill.take(batch)
+      if (fill.isFull && !isAnswered) {
+        writer ??= await begin(fill.rowCount)
         answerWith({ resultId, firstRow: fill.rowCount })
-        for (const each of early.splice(0)) await writer.write(each)
       }
-      if (writer) await writer.write(batch)
-      else early.push(batch)
+      if (writer) await writer.write(target.isAlwaysKept ? batch : rowsOf(batch, taken))
     }
     await writer?.finish()
-    if (!fill.isFull) answerWith(null)
+    if (!isAnswered) answerWith(null)
   } catch (error) {
     if (writer) await spool.fail(resultId, failureOf(error))
     throw error

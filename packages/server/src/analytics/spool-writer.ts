@@ -21,15 +21,21 @@ const CHUNK_BYTES = 1_000_000
 /** Sums are read again after this many chunks; in between they can only have grown by what others write. */
 const CHUNKS_A_SUM = 16
 
-/** Packs rows into chunks, and ends with `resource_exhausted` where a bound would be passed. */
+/** Packs the rows of a result from one on into chunks, and ends with `resource_exhausted` where a bound would be passed. */
 export function createSpoolWriter(
   spool: Spool,
-  { resultId, projectId, limits }: { resultId: string; projectId: number; limits: SpoolLimits },
+  target: {
+    readonly resultId: string
+    readonly projectId: number
+    readonly firstRow: number
+    readonly limits: SpoolLimits
+  },
 ): SpoolWriter {
+  const { resultId, projectId, firstRow, limits } = target
   let parts: Buffer[] = []
   let partBytes = 0
   let partRows = 0
-  let rowCount = 0
+  let rowCount = firstRow
   let resultBytes = 0
   let chunkCount = 0
 

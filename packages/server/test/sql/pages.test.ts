@@ -52,6 +52,18 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     for (const { page } of answers) expect(page.columns.map(({ name }) => name)).toEqual(['id', 'chain'])
   })
 
+  it('keeps the rows behind the first page alone, to which no cursor leads (CU-1, CU-3)', async () => {
+    await sql.run({ sql: 'select id from Transfer order by id', pageSize: 300 })
+    await sql.analytics.settled()
+    const chunks = await database.db
+      .selectFrom('sql_result_chunk')
+      .select(['first_row', 'row_count'])
+      .orderBy('first_row')
+      .execute()
+    expect(chunks[0]?.first_row).toBe(300)
+    expect(chunks.reduce((sum, each) => sum + each.row_count, 0)).toBe(700)
+  })
+
   it('has no cursor when the last page is exactly full, and honours a LIMIT over all pages (SQ-5)', async () => {
     const answers = await sql.pages({ sql: 'select id from Transfer limit 400', pageSize: 200 })
     expect(answers.map(({ page, cursor }) => [page.rows.length, cursor === ''])).toEqual([
