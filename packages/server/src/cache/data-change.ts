@@ -53,16 +53,17 @@ interface OpenChange extends ChangedDay {
   highestBlock: number
 }
 
-/** Records come in runs of one name and day, so the last entry is tried first. */
+/** The records of a name come in runs of one chain and day, so its last entry is tried first. */
 export function createChangeCollector(): ChangeCollector {
   const byName = new Map<string, Map<string, Map<number, OpenChange>>>()
-  let last: OpenChange | null = null
+  const lastOf = new Map<string, OpenChange>()
 
   function find(name: string, chain: string, day: number): OpenChange {
-    if (last?.day === day && last.name === name && last.chain === chain) return last
+    const last = lastOf.get(name)
+    if (last?.day === day && last.chain === chain) return last
     const byChain = getOrMake(byName, name, () => new Map<string, Map<number, OpenChange>>())
     const byDay = getOrMake(byChain, chain, () => new Map<number, OpenChange>())
-    return getOrMake(byDay, day, () => ({
+    const found = getOrMake(byDay, day, () => ({
       name,
       chain,
       day,
@@ -70,6 +71,8 @@ export function createChangeCollector(): ChangeCollector {
       newestMicros: -Infinity,
       highestBlock: 0,
     }))
+    lastOf.set(name, found)
+    return found
   }
 
   return {
@@ -78,7 +81,6 @@ export function createChangeCollector(): ChangeCollector {
       if (timestampMicros < change.oldestMicros) change.oldestMicros = timestampMicros
       if (timestampMicros > change.newestMicros) change.newestMicros = timestampMicros
       if (blockNumber > change.highestBlock) change.highestBlock = blockNumber
-      last = change
     },
     changes: () =>
       [...byName.values()].flatMap((chains) => [...chains.values()].flatMap((days) => [...days.values()])),
