@@ -4,7 +4,16 @@ import type { CellRule } from './row-cells.ts'
 /** What stands before the value of each column, and what its values need. */
 export interface CopyPlan {
   readonly openings: readonly Uint8Array[]
-  readonly rules: readonly Exclude<CellRule, 'convert'>[]
+  readonly words: readonly Int32Array[]
+  readonly codes: Uint8Array
+  /** What a row may be longer than its line. */
+  readonly growthBytes: number
+}
+
+/** Where rows are put together, one behind the other. What lies before `used` is not written again. */
+export interface RowSpace {
+  bytes: Buffer
+  used: number
 }
 
 const QUOTE = 0x22
@@ -24,13 +33,24 @@ const MIDNIGHT = Buffer.from('T00:00:00Z"')
 const WORD_BYTES = 4
 /** A byte, four times, for comparing four at once: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
 const [QUOTES, BACKSLASHES, ONES, HIGH_BITS] = [0x22222222, 0x5c5c5c5c, 0x01010101, 0x80808080 | 0] as const
-/** A scratch larger than this is not kept. */
-const SCRATCH_BYTES_MAX = 4 * 2 ** 20
 const [KEEP, WRAP, WRAP_IF_LONG, DATE, SEARCH] = [0, 1, 2, 3, 4] as const
 const CODES = { keep: KEEP, quote: WRAP, quote_if_long: WRAP_IF_LONG, date: DATE, search: SEARCH } as const
 
-/** Where rows are put together. One for all: memory that is asked for anew with every block makes the garbage collector run all the time. */
-let scratch: Buffer = Buffer.allocUnsafeSlow(2 ** 18)
+/** New room is at least so much. */
+const ROOM_BYTES = 2 ** 20
+
+/** What copying rows of these columns needs, made once for all of them. */
+export function planCopy(
+  openings: readonly Uint8Array[],
+  rules: readonly Exclude<CellRule, 'convert'>[],
+): CopyPlan {
+  return {
+    openings,
+    words: openings.map(wordsOf),
+    codes: Uint8Array.from(rules, (rule) => CODES[rule]),
+    growthBytes: openings.reduce((sum, { length }) => sum + length + GROWTH_BYTES, WORD_BYTES),
+  }
+}
 
 /**
  * Copies the values of a block of lines (JSON arrays in UTF-8) behind the names of their columns, most of it four bytes at a time.
@@ -38,25 +58,30 @@ let scratch: Buffer = Buffer.allocUnsafeSlow(2 ** 18)
  *
  * @param parse gives the row of a line whose values cannot be copied
  */
-export function copyRows(block: Buffer, plan: CopyPlan, parse: (line: Uint8Array) => Uint8Array): RowBatch {
-  const { openings } = plan
+export function copyRows(
+  block: Buffer,
+  plan: CopyPlan,
+  space: RowSpace,
+  parse: (line: Uint8Array) => Uint8Array,
+): RowBatch {
+  const { openings, words, codes, growthBytes } = plan
   const width = openings.length
-  const codes = Uint8Array.from(plan.rules, (rule) => CODES[rule])
-  const words = openings.map(wordsOf)
-  const rowOverhead = openings.reduce((sum, { length }) => sum + length + GROWTH_BYTES, WORD_BYTES)
   const ends: number[] = []
   const size = block.length
   const lastWord = size - WORD_BYTES
   const source = viewOf(block)
-  let out = scratch
+  let out = space.bytes
   let target = viewOf(out)
-  let at = 0
+  let start = space.used
+  let at = start
   let from = 0
   while (from < size) {
     // No row is longer than what is left of the block and what its values gain.
-    if (at + size - from + rowOverhead > out.length) {
-      out = enlarge(out, at, size - from + rowOverhead)
+    if (at + size - from + growthBytes > out.length) {
+      out = newRoom(out.subarray(start, at), size - from + growthBytes)
       target = viewOf(out)
+      at -= start
+      start = 0
     }
     const rowAt = at
     const lineFrom = from
@@ -131,17 +156,21 @@ export function copyRows(block: Buffer, plan: CopyPlan, parse: (line: Uint8Array
       from = lineEnd < 0 ? size : lineEnd
       const row = parse(block.subarray(lineFrom, from))
       from++
-      if (rowAt + row.length > out.length) {
-        out = enlarge(out, rowAt, row.length)
+      at = rowAt
+      if (at + row.length > out.length) {
+        out = newRoom(out.subarray(start, at), row.length + size - from + growthBytes)
         target = viewOf(out)
+        at -= start
+        start = 0
       }
-      out.set(row, rowAt)
-      at = rowAt + row.length
+      out.set(row, at)
+      at += row.length
     }
-    ends.push(at)
+    ends.push(at - start)
   }
-  if (out.length <= SCRATCH_BYTES_MAX) scratch = out
-  return { bytes: Buffer.from(out.subarray(0, at)), ends }
+  space.bytes = out
+  space.used = at
+  return { bytes: out.subarray(start, at), ends }
 }
 
 const NO_WORDS = new Int32Array(0)
@@ -159,10 +188,11 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
 }
 
-function enlarge(out: Buffer, used: number, more: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(Math.max(out.length + (out.length >> 1), used + more))
-  out.copy(larger, 0, 0, used)
-  return larger
+/** Room that begins with the rows of a block so far, for as many bytes more. */
+function newRoom(rows: Uint8Array, moreBytes: number): Buffer {
+  const room = Buffer.allocUnsafeSlow(Math.max(ROOM_BYTES, 2 * (rows.length + moreBytes)))
+  room.set(rows)
+  return room
 }
 
 /** Where the list, object or other value at `from` ends; -1 when a long number stands in it. */

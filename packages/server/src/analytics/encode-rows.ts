@@ -3,7 +3,7 @@ import type { ColumnType } from './column-type.ts'
 import type { Column } from './columns.ts'
 import { createRowReader } from './read-row.ts'
 import { cellRule, type CellRule } from './row-cells.ts'
-import { copyRows, type CopyPlan } from './copy-rows.ts'
+import { copyRows, planCopy, type RowSpace } from './copy-rows.ts'
 import { linesOf } from './row-lines.ts'
 
 /** Rows as JSON objects in UTF-8, each followed by a comma and a line break. */
@@ -26,6 +26,9 @@ export function rowsOf({ bytes, ends }: RowBatch, skipped: number, count = Infin
 export type EncodeRows = (lines: Buffer) => RowBatch
 
 const END_OF_ROW = ',\n'
+const SHORT_BYTES_MAX = 2 ** 18
+/** Where short results are put together, one at a time: memory that is asked for anew makes the garbage collector run. */
+const scratch = Buffer.allocUnsafeSlow(2 ** 19)
 
 /**
  * An encoder that copies the bytes of values as the engine wrote them, which is many times as fast as parsing them.
@@ -42,7 +45,12 @@ export function createRowEncoder(
   const texts = columns.map(({ name }, n) => `${n === 0 ? '{' : ','}${JSON.stringify(name)}:`)
   const rules = types.map(cellRule)
   const isParsed = clean !== undefined || rules.includes('convert') || columns.length === 0
-  const plan: CopyPlan = { openings: texts.map((text) => Buffer.from(text)), rules: rules.map(copyRule) }
+  const plan = planCopy(
+    texts.map((text) => Buffer.from(text)),
+    rules.map(copyRule),
+  )
+  const own: RowSpace = { bytes: Buffer.alloc(0), used: 0 }
+  let copiedBytes = 0
 
   function parse(line: Uint8Array): Buffer {
     const values = readRow(line)
@@ -58,7 +66,15 @@ export function createRowEncoder(
     return { bytes: Buffer.concat(rows), ends: rows.map(({ length }) => (end += length)) }
   }
 
-  return (lines) => (isParsed || !isUtf8(lines) ? parseAll(lines) : copyRows(lines, plan, parse))
+  /** A short result is kept for long perhaps, and takes no more than its bytes; a long one is put together where it stays. */
+  function copy(lines: Buffer): RowBatch {
+    if (copiedBytes > SHORT_BYTES_MAX) return copyRows(lines, plan, own, parse)
+    const { bytes, ends } = copyRows(lines, plan, { bytes: scratch, used: 0 }, parse)
+    copiedBytes += bytes.length
+    return { bytes: Buffer.from(bytes), ends }
+  }
+
+  return (lines) => (isParsed || !isUtf8(lines) ? parseAll(lines) : copy(lines))
 }
 
 function copyRule(rule: CellRule): Exclude<CellRule, 'convert'> {

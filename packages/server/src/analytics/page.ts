@@ -71,8 +71,21 @@ export class PageFill {
       taken++
       end = next
     }
-    if (end > 0) this.#parts.push(bytes.subarray(0, end))
+    if (end > 0) this.#add(bytes.subarray(0, end))
     return taken
+  }
+
+  /** Parts that lie one behind the other become one. */
+  #add(part: Buffer): void {
+    const last = this.#parts.at(-1)
+    const isNext = last?.buffer === part.buffer && last.byteOffset + last.length === part.byteOffset
+    if (!isNext) this.#parts.push(part)
+    else
+      this.#parts[this.#parts.length - 1] = Buffer.from(
+        part.buffer,
+        last.byteOffset,
+        last.length + part.length,
+      )
   }
 
   /** The rows taken. */

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import {
   brotliCompress,
@@ -9,6 +10,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import type { AskAgain, Cached, CachePolicy } from '../cache/cache-policy.ts'
+import { AnswerParts } from './answer-parts.ts'
 import { cacheTiming } from './cache-timing.ts'
 import type { ReadyAgain } from './repeats.ts'
 import type { RouteContext } from './route.ts'
@@ -74,7 +76,9 @@ export async function cachedAnswer<Value>(
 }
 
 /** An answer that was computed for this request alone. Short ones need no compression; long ones are left to the application. */
-function quickAnswer({ headers, setHeader }: Context, answer: unknown): unknown {
+function quickAnswer({ headers, setHeader }: Context, given: unknown): unknown {
+  const answer = given instanceof AnswerParts ? given.body(setHeader) : given
+  if (answer instanceof Readable) return answer
   const encoding = chooseEncoding(headers['accept-encoding'])
   if (encoding === null) return answer
   const bytes = toBytes(answer)
@@ -173,5 +177,6 @@ function plain(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 function toBytes(answer: unknown): Uint8Array {
+  if (answer instanceof AnswerParts) return answer.whole()
   return answer instanceof Uint8Array ? answer : Buffer.from(JSON.stringify(answer))
 }

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildApp } from '../../src/http/app.ts'
@@ -110,4 +111,26 @@ it('answers a failed statement in the one form of errors (ER-1, ER-4)', async ()
     message: expect.stringContaining('nothing'),
     details: [{ engineCode: 'UNKNOWN_IDENTIFIER', position: 8, line: 1, column: 8 }],
   })
+})
+
+it('sends a page of megabytes with its length, the same bytes plain, compressed and out of the cache (SQ-5)', async () => {
+  const payload = {
+    sqlQuery: { sql: `select number as n, repeat('é"', 20) as s from numbers(60000)`, size: 60_000 },
+  }
+  const url = '/api/v1/analytics/demo/p931/sql/execute'
+  const read = async (headers: Readonly<Record<string, string>>) => {
+    const { headers: got, rawPayload } = await app.inject({ method: 'POST', url, payload, headers })
+    const bytes = got['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload
+    const { result } = JSON.parse(bytes.toString()) as { result: { rows: unknown[] } }
+    return { length: got['content-length'], bytes: rawPayload.length, rows: result.rows }
+  }
+  const plain = await read({})
+  expect(plain.bytes).toBeGreaterThan(4_000_000)
+  expect(plain.length).toBe(String(plain.bytes))
+  expect(plain.rows[59_999]).toEqual({ n: 59_999, s: 'é"'.repeat(20) })
+  expect(plain.rows.every((row, n) => (row as { n: number }).n === n)).toBe(true)
+  const compressed = await read({ 'accept-encoding': 'gzip' })
+  expect(compressed.bytes).toBeLessThan(2_000_000)
+  expect(compressed.rows).toEqual(plain.rows)
+  expect((await read({})).rows).toEqual(plain.rows)
 })

@@ -5,6 +5,7 @@ import { EXPORT_FORMATS } from '../../analytics/export-result.ts'
 import type { SqlAnswer } from '../../analytics/run-sql.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
 import { invalidArgument } from '../../platform/errors.ts'
+import type { AnswerParts } from '../answer-parts.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
@@ -47,12 +48,12 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
       const answer = await analytics.runSql(project, { ...request, cursor, runId }, policy, signal)
       setHeader('content-type', 'application/json; charset=utf-8')
       const toWire = () => answerToJson(answer, isInterfacePrefix)
-      return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire()
+      return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire().body(setHeader)
     },
   })
 }
 
-function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): Buffer {
+function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): AnswerParts {
   const rest = {
     runtimeCost: String(stats.computeCostMs),
     computeStats: {

@@ -9,6 +9,7 @@ import {
 import { Type } from 'typebox'
 import type { Analytics } from '../../analytics/analytics.ts'
 import type { SqlExecution } from '../../analytics/execution.ts'
+import { AnswerParts } from '../answer-parts.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { statsToWire } from './query-range.ts'
 import { queryReference } from './sql-query.ts'
@@ -58,11 +59,9 @@ export function sqlExecutionRoutes({
         const info = executionToWire(execution)
         if (!page) return { executionInfo: info }
         setHeader('content-type', 'application/json; charset=utf-8')
-        return Buffer.concat([
-          Buffer.from('{"executionInfo":'),
-          withResult(info, page, cursor),
-          Buffer.from('}'),
-        ])
+        const { parts } = withResult(info, page, cursor)
+        const [before, after] = [Buffer.from('{"executionInfo":'), Buffer.from('}')]
+        return new AnswerParts([before, ...parts, after]).body(setHeader)
       },
     }),
     defineRoute({
