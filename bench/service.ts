@@ -20,9 +20,12 @@ export interface Service {
 
 /**
  * Starts the service on a temporary directory and a free port; `stop` ends it and removes the directory. Data in a `dataDirectory` of
- * the caller's stay.
+ * the caller's stay. `environment` is set beside what every measurement needs.
  */
-export async function startService(dataDirectory?: string): Promise<Service> {
+export async function startService(
+  dataDirectory?: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Service> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
   const port = await freePort()
   const logFile = join(directory, 'service.log')
@@ -41,6 +44,7 @@ export async function startService(dataDirectory?: string): Promise<Service> {
         MILLRACE_ADMIN_KEY: KEY,
         MILLRACE_WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
         MILLRACE_LOG_LEVEL: 'warn',
+        ...environment,
       },
     },
   )

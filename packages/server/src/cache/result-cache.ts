@@ -93,7 +93,14 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
       return answer(key, await join(question, policy), policy, decision, 'computed')
     }
     inBackground(kept.noteUse(key, entry))
-    if (decision === 'serve_and_refresh') takeOff(key, refresh(question, entry))
+    if (decision === 'serve_and_refresh') {
+      const due = entry
+      // The answer goes first.
+      takeOff(
+        key,
+        sleep(0).then(() => refresh(question, due)),
+      )
+    }
     return answer(key, entry, policy, decision, source)
   }
 
@@ -222,7 +229,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     }
     elsewhere.delete(key)
     try {
-      const newer = isSole ? entry : await kept.find(key)
+      const newer = isSole ? kept.held(key) : await kept.find(key)
       if (newer && newer.computedAt > entry.computedAt) {
         await claims.release(key)
         return newer

@@ -66,13 +66,21 @@ export async function cachedAnswer<Value>(
   if (isKnown(etag, headers['if-none-match'])) return NOT_MODIFIED
   if (!stats.isCached) return quickAnswer(context, await toWire())
   const encoding = chooseEncoding(headers['accept-encoding'])
-  const compress = encoding === null ? plain : COMPRESSIONS[encoding]
+  const compress = encoding === null ? plain : stats.isRefreshing ? quickly(encoding) : COMPRESSIONS[encoding]
   const bytes = await cached.rendered(variantOf(cached, isInterfacePrefix, encoding), () =>
     Promise.resolve(toWire()).then((answer) => compress(toBytes(answer))),
   )
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
   if (!stats.isRefreshing) context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
   return bytes
+}
+
+/** For bytes that are given until the refresh ends, which may be before they were compressed well. */
+function quickly(encoding: keyof typeof COMPRESSIONS): Compress {
+  return (bytes) =>
+    bytes.byteLength > QUICK_BYTES_MAX
+      ? COMPRESSIONS[encoding](bytes)
+      : Promise.resolve(QUICK_COMPRESSIONS[encoding](bytes))
 }
 
 /** An answer that was computed for this request alone. Short ones need no compression; long ones are left to the application. */

@@ -129,9 +129,13 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
   it('computes now and stores with forceRefresh, beside a computation that began earlier (CA-3)', async () => {
     const forced = parseCachePolicy({ forceRefresh: true })
     await cache.through('key', standard, count)
-    const gate = Promise.withResolvers<void>()
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     clock.advance(MINUTE + 1)
-    await cache.through('key', standard, () => gate.promise.then(() => ({ n: -1 })))
+    await cache.through('key', standard, () => {
+      begun.resolve()
+      return gate.promise.then(() => ({ n: -1 }))
+    })
+    await begun.promise
     clock.advance(1)
     const answer = await cache.through('key', forced, count)
     expect(answer).toMatchObject({ value: { n: 2 }, stats: { isCached: false, isRefreshing: false } })
