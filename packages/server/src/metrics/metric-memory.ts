@@ -1,17 +1,13 @@
 import type { DataVersion } from '../cache/data-version-store.ts'
 import { dayOf } from '../cache/data-change.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
-import {
-  bytesOfBlock,
-  createBlockBuilder,
-  createRowSorter,
-  EMPTY_BLOCK,
-  type BucketBlock,
-} from './bucket-block.ts'
+import { createBlockBuilder } from './block-builder.ts'
+import { bytesOfBlock, EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
 import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
 import type { BucketSource, MetricAddress, StoredSeries, Stretch } from './bucket-source.ts'
 import { indexIds, type IdIndex } from './id-index.ts'
 import type { Pace } from './pace.ts'
+import { createRowSorter } from './row-sorter.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
 
 /** Something that was read at a data version and may be forgotten. */

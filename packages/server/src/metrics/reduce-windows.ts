@@ -195,7 +195,8 @@ function windowSums(
     const reduced = new Float64Array(first.length)
     if (runningIntegers(count, values, integers)) {
       for (let i = 0; i < reduced.length; i += 1) {
-        const [from, to] = [first[i] ?? 0, end[i] ?? 0]
+        const from = first[i] ?? 0
+        const to = end[i] ?? 0
         const samples = (running[to] ?? 0) - (running[from] ?? 0)
         const sum = (integers[to] ?? 0) - (integers[from] ?? 0)
         const divisor = by === null ? 1 : by === 'samples' ? samples : (seconds[i] ?? 0)
