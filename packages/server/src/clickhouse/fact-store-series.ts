@@ -40,6 +40,15 @@ export async function checkSeries(
   return { byMetric, metrics }
 }
 
+/** Does a batch hold nothing but samples of series that are stored, as what they are stored? */
+export function hasOnlyKnownSeries({ metrics, knownSeries }: VersionSchema, batch: Batch): boolean {
+  if (batch.events.size + batch.entities.size > 0) return false
+  for (const { id, metric, type } of batch.series) {
+    if (!knownSeries.has(id) || metrics.get(metric)?.type !== type) return false
+  }
+  return true
+}
+
 /** Stores new series, which were checked, and shows new metrics to SQL users. Returns warnings. */
 export async function storeSeries(
   engine: FactEngine,

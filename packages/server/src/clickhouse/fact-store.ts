@@ -9,7 +9,7 @@ import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import { checkAttributes, growAttributes } from './fact-store-attributes.ts'
 import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
-import { checkSeries, storeSeries } from './fact-store-series.ts'
+import { checkSeries, hasOnlyKnownSeries, storeSeries } from './fact-store-series.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
 import { awaitRunningInserts } from './running-inserts.ts'
 import { writeBatches } from './fact-store-write.ts'
@@ -68,6 +68,8 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
 
     prepare: async (version, batch) => {
       if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
+      // A batch that makes nothing need not wait until others have made what is new in theirs.
+      if (hasOnlyKnownSeries(await schemaOf(version), batch)) return []
       const before = preparing.get(keyOf(version))
       const prepared = (async () => {
         await before?.catch(() => undefined)

@@ -79,11 +79,12 @@ export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
 /** Tokens of this many inserts are remembered; an insert is repeated within a minute or never. */
 export const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
 /**
- * A deletion writes the whole of each part that it touches, so parts stay small: about a million rows. Without the other two, merges and
- * deletions wait for a pool larger than the embedded engine's.
+ * A deletion writes the whole of each part that it touches, so parts stay small: about a million rows. A part counts for the rows that are
+ * left in it, so that one that a rollback has emptied is merged away. Without the other two, merges and deletions wait for a pool larger than
+ * the embedded engine's.
  */
 export function smallParts(maxMegabytes: number): string {
-  return `max_bytes_to_merge_at_max_space_in_pool = ${maxMegabytes * 1_000_000}, number_of_free_entries_in_pool_to_execute_mutation = 0, number_of_free_entries_in_pool_to_lower_max_size_of_merge = 1`
+  return `max_bytes_to_merge_at_max_space_in_pool = ${maxMegabytes * 1_000_000}, number_of_free_entries_in_pool_to_execute_mutation = 0, number_of_free_entries_in_pool_to_lower_max_size_of_merge = 1, exclude_deleted_rows_for_part_size_in_merge = 1`
 }
 const POINT_PARTS = smallParts(8)
 const EVENT_PARTS = smallParts(64)

@@ -13,12 +13,19 @@ let database: TestDatabase
 let ingest: Ingest
 let project: Project
 let begun: string[] = []
+let whenViewIsMade: () => Promise<void> = () => Promise.resolve()
 
 beforeAll(async () => {
   facts = await startTestEngine()
   database = await openSqlite()
   ingest = startInstance({
-    engine: facts.engine,
+    engine: {
+      ...facts.engine,
+      command: async (sql, options) => {
+        if (sql.startsWith('create view')) await whenViewIsMade()
+        await facts.engine.command(sql, options)
+      },
+    },
     database,
     wrapBatches: (store) => ({
       ...store,
@@ -36,6 +43,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   begun = []
+  whenViewIsMade = () => Promise.resolve()
   project = await createTestProject(database)
 })
 
@@ -79,4 +87,19 @@ it('a rollback waits for what came before it, and what comes behind it waits for
     send('small', 1, { chain: '1' }),
   ])
   expect(begun).toEqual(['large', 'rollback', 'small'])
+})
+
+it('a batch of series that are known does not wait until those that are new in another are made', async () => {
+  await send('first', 1, { chain: '1' })
+  const asked = Promise.withResolvers<void>()
+  const made = Promise.withResolvers<void>()
+  whenViewIsMade = () => {
+    asked.resolve()
+    return made.promise
+  }
+  const large = send('large', LARGE_RECORDS, { chain: '1', name: 'new' })
+  await asked.promise
+  expect(await send('small', 1, { chain: '1' })).toMatchObject({ accepted: 1 })
+  made.resolve()
+  expect(await large).toMatchObject({ accepted: LARGE_RECORDS })
 })

@@ -53,3 +53,32 @@ it('removes a project with all its versions, and no other', async () => {
   )
   expect(rows.map(({ name }) => name)).toEqual(['millrace_p77_v2', 'millrace_p77_v2_facts'])
 })
+
+it('what a rollback has emptied leaves the disk with the next merge, however large it was (IN-3)', async () => {
+  const deep = { projectId: 8, version: 1 }
+  const { facts: target } = versionDatabases(8, 1)
+  const store = createFactStore(facts.engine)
+  await store.prepare(deep, { ...empty, events: new Map([['E', []]]) })
+  const insert = (block: number, rows: number) =>
+    facts.engine.command(
+      `insert into ${target}.points (metric, series_id, timestamp, value, chain, block_number, ordinal, batch)
+       select 'm', number, '2026-01-01', rand64(number), '1', ${block}, number, ${block} from numbers(${rows})`,
+    )
+  const merge = () => facts.engine.command(`optimize table ${target}.points`)
+  const rowsOnDisk = async () => {
+    const [row] = await facts.engine.rows<{ n: string }>(
+      `select sum(rows) as n from system.parts where database = '${target}' and table = 'points' and active`,
+    )
+    return Number(row?.n)
+  }
+  await insert(5, 20_000)
+  // Smaller than what is stored, as the limit of eight megabytes is where there is much of it.
+  await facts.engine.command(
+    `alter table ${target}.points modify setting max_bytes_to_merge_at_max_space_in_pool = 100000`,
+  )
+  await store.rollBack(deep, { chain: '1', aboveBlock: 4, beforeSequence: 100 })
+  expect(await rowsOnDisk()).toBe(20_000)
+  await insert(4, 10)
+  await merge()
+  expect(await rowsOnDisk()).toBe(10)
+})
