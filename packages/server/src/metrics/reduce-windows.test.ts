@@ -14,6 +14,8 @@ const cells = fc.record({
     { minLength: CELLS, maxLength: CELLS },
   ),
 })
+/** Fractions of these sizes are whole in it. */
+const UNIT = 2 ** 64
 const windows = fc.array(
   fc
     .tuple(fc.integer({ min: 0, max: CELLS }), fc.integer({ min: 0, max: CELLS }))
@@ -76,6 +78,35 @@ describe('a window of cells', () => {
             samples,
           )
           return samples === 0 ? Number.NaN : (plain ?? Number.NaN) + 0
+        })
+        expect([...reduced]).toEqual(expected)
+      }),
+    )
+  })
+
+  it('has sums of fractions that are rounded once, so that they are the same in every range (CA-6)', () => {
+    const fractions = fc.array(
+      fc.record({ count: fc.constantFrom(0, 1, 3), parts: fc.integer({ min: -1e6, max: 1e6 }) }),
+      { minLength: CELLS, maxLength: CELLS },
+    )
+    fc.assert(
+      fc.property(fractions, windows, fc.integer({ min: 1, max: CELLS }), (rows, all, widest) => {
+        const values = Float64Array.from(rows, ({ parts }) => parts / 997)
+        const series: SeriesCells = {
+          labels: {},
+          type: 'gauge',
+          before: null,
+          beforeAt: null,
+          count: Float64Array.from(rows, ({ count }) => count),
+          statistics: { sum: values },
+          samples: [],
+        }
+        const ranges = rangesOf(all, widest)
+        const reduced = createWindowReduction(ranges, 'sum')(series)
+        const expected = Array.from(ranges.first, (first, i) => {
+          const inside = rows.slice(first, ranges.end[i]).filter(({ count }) => count > 0)
+          const sum = inside.reduce((total, { parts }) => total + BigInt((parts / 997) * UNIT), 0n)
+          return inside.length === 0 ? Number.NaN : Number(sum) / UNIT
         })
         expect([...reduced]).toEqual(expected)
       }),
