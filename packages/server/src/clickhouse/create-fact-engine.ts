@@ -5,6 +5,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { createExceptionFrame } from './exception-frame.ts'
 import type { FactEngine, Insert, StatementOptions } from './fact-engine.ts'
 import { quoteIdentifier, quoteString } from './layout.ts'
+import { createStatementSender, type StatementSender } from './statement-sender.ts'
 import { isBrokenConnection, translateError } from './translate-error.ts'
 
 /** Where an engine answers. */
@@ -18,6 +19,12 @@ export interface FactEngineAddress {
 
 /** A server's fixed address, or the embedded engine's present one, which may have to be waited for. */
 export type FactEngineSource = FactEngineAddress | ((waitMs: number) => Promise<FactEngineAddress>)
+
+interface Connection {
+  readonly address: FactEngineAddress
+  readonly client: ClickHouseClient
+  readonly sender: StatementSender
+}
 
 interface FactEngineOptions {
   /** How long a statement waits for an engine that is starting again. */
@@ -40,16 +47,17 @@ const LOSSLESS_JSON = {
   output_format_json_quote_denormals: 0,
 } as const
 
-/** The engine at `source`, through the official client; embedded and server take the same path. */
+/** The engine at `source`; embedded and server take the same path. Rows to insert go through the official client. */
 export function createFactEngine(source: FactEngineSource, options: FactEngineOptions = {}): FactEngine {
   const waitMs = options.waitMs ?? DEFAULT_WAIT_MS
-  let connected: { readonly address: FactEngineAddress; readonly client: ClickHouseClient } | null = null
+  let connected: Connection | null = null
 
-  async function client(): Promise<ClickHouseClient> {
+  async function connect(): Promise<Connection> {
     const address = typeof source === 'function' ? await source(waitMs) : source
     // An engine that was started again has another password, if not another port.
     if (connected?.address.url !== address.url || connected.address.password !== address.password) {
       void connected?.client.close()
+      connected?.sender.close()
       const { socketPath } = address
       const maxSockets = options.maxConnections ?? DEFAULT_CONNECTIONS
       const client = createClient({
@@ -61,9 +69,9 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
         ...(socketPath === undefined ? {} : { http_agent: socketAgent(socketPath, maxSockets) }),
         log: { LoggerClass: SilentLogger },
       })
-      connected = { address, client }
+      connected = { address, client, sender: createStatementSender(address, maxSockets) }
     }
-    return connected.client
+    return connected
   }
 
   async function execute(sql: string, format: string | null, options: StatementOptions): Promise<Readable> {
@@ -78,23 +86,14 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       ...(format === null ? {} : { default_format: format }),
       ...(options.database === undefined ? {} : { database: options.database }),
     }
-    const { stream, response_headers, http_status_code } = await (
-      await client()
-    ).exec({
-      query: sql,
-      clickhouse_settings: settings,
-      ...(options.parameters ? { query_params: { ...options.parameters } } : {}),
-      abort_signal: stop,
-      ...(options.login === undefined ? {} : { auth: { ...options.login } }),
-      ...(options.queryId === undefined ? {} : { query_id: options.queryId }),
-      // The client takes an error's name from the first capitals in parentheses, also from those of the statement.
-      ignore_error_response: true,
-    })
-    if (http_status_code !== undefined && http_status_code >= 400) throw new Error(await readText(stream))
-    const summary = response_headers['x-clickhouse-summary']
+    const { sender } = await connect()
+    const { parameters, queryId, login } = options
+    const answer = await sender.send(sql, { settings, parameters, queryId, login, signal: stop })
+    if ((answer.statusCode ?? 0) >= 400) throw new Error(await readText(answer))
+    const summary = answer.headers['x-clickhouse-summary']
     if (typeof summary === 'string') options.onRowsRead?.(readRows(summary))
-    const tag = response_headers['x-clickhouse-exception-tag']
-    return follow(stream, typeof tag === 'string' ? tag : '', stop, signal)
+    const tag = answer.headers['x-clickhouse-exception-tag']
+    return follow(answer, typeof tag === 'string' ? tag : '', stop, signal)
   }
 
   return {
@@ -122,9 +121,8 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
       const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options
       const attempt = async (): Promise<void> => {
         const stop = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(timeoutMs + GRACE_MS)])
-        const { stream, http_status_code } = await (
-          await client()
-        ).exec({
+        const { client } = await connect()
+        const { stream, http_status_code } = await client.exec({
           query: insertStatement(insert),
           values: Readable.from([bytesOf(insert.rows)], { objectMode: false }),
           clickhouse_settings: {
@@ -142,11 +140,13 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
     },
 
     async ping() {
-      const result = await (await client()).ping({ select: true })
+      const { client } = await connect()
+      const result = await client.ping({ select: true })
       if (!result.success) throw translateError(result.error)
     },
 
     async close() {
+      connected?.sender.close()
       await connected?.client.close()
       connected = null
     },

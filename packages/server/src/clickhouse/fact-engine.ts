@@ -37,7 +37,7 @@ export interface Insert {
 }
 
 /**
- * The engine of facts, embedded chDB or a ClickHouse server, through the official client.
+ * The engine of facts, embedded chDB or a ClickHouse server, over ClickHouse's HTTP interface.
  * Every method throws `ServiceError`: `unavailable` while the engine is down or restarting,
  * `deadline_exceeded`, `resource_exhausted`, `cancelled`, or `invalid_argument` with the engine's own
  * message for a statement that it refuses.

@@ -35,7 +35,7 @@ const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   516: 403,
 }
 
-/** How the service begins the id of a statement that is to be counted; the official client makes ids of its own for all others. */
+/** How the service begins the id of a statement that is to be counted. */
 const COUNTED = /^millrace-[\w-]+$/
 
 const ADDRESS_BYTES_MAX = 8 * 2 ** 20
@@ -52,7 +52,7 @@ interface Door extends Omit<Access, 'password'> {
   readonly passwordDigest: Buffer
 }
 
-/** The part of ClickHouse's HTTP interface that its official client uses, on the pool. */
+/** The part of ClickHouse's HTTP interface that the service uses, on the pool. */
 export function createEngineServer(access: Access): Server {
   const door: Door = { ...access, passwordDigest: digest(access.password) }
   // Parameters come in the address.
