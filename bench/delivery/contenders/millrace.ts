@@ -14,7 +14,6 @@ import { createWebhookEndpoint } from '../../../packages/server/src/webhooks/end
 import type { Contender, Feeder, Outgoing } from '../contender.ts'
 
 const PROJECT_ID = 1
-const MESSAGES_A_BLOCK = 1000
 
 /** This service's own outbox and worker, on either database, with the settings it has by default. */
 export const millrace = (server: 'none' | 'postgres'): Contender => ({
@@ -90,13 +89,13 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
 
 /** As ingest does: what comes while a transaction runs goes together in the next one. */
 function createEnqueue(db: ControlDatabase, wake: () => void): Feeder['enqueue'] {
-  let waiting: Outgoing[] = []
+  let waiting: ReturnType<typeof exportOf>[] = []
   let next: Promise<void> | null = null
   let last: Promise<unknown> = Promise.resolve()
 
   async function storeWaiting(): Promise<void> {
     await last
-    const exports = waiting.map(exportOf)
+    const exports = waiting
     waiting = []
     next = null
     const stored = db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, exports, Date.now()))
@@ -106,19 +105,21 @@ function createEnqueue(db: ControlDatabase, wake: () => void): Feeder['enqueue']
   }
 
   return (messages) => {
-    waiting.push(...messages)
+    // What is enqueued together is a block, as processors send it.
+    const blockNumber = messages[0]?.n ?? 0
+    waiting.push(...messages.map((message, position) => exportOf(message, blockNumber, position)))
     next ??= storeWaiting()
     return next
   }
 }
 
-function exportOf({ channel, n, data }: Outgoing) {
+function exportOf({ channel, n, data }: Outgoing, blockNumber: number, position: number) {
   return {
     channel: `channel ${channel}`,
     exportName: 'transfer',
     chain: '1',
-    blockNumber: Math.floor(n / MESSAGES_A_BLOCK),
-    position: n % MESSAGES_A_BLOCK,
+    blockNumber,
+    position,
     timestampMicros: 1_700_000_000_000_000 + n,
     version: 1,
     data: Buffer.from(data),

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { DEAD_LETTER_RETENTION_MS } from '../delivery/dead-letter.ts'
 import type { ControlDatabase } from './database.ts'
+import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** How long attempts and the memory of what was sent are kept. */
 const HISTORY_RETENTION_MS = 7 * 24 * 3_600_000
@@ -18,6 +20,8 @@ export async function expireDelivery(
     for (let removed = SLICE_ROWS; removed >= SLICE_ROWS; count += removed) {
       if (signal?.aborted === true) return count
       removed = await expire(db, nowMs)
+      // SQLite blocks the event loop while it removes a slice; between two of them others have their turn.
+      await setImmediate()
     }
   }
   return count
@@ -45,10 +49,9 @@ async function expireAttempts(db: ControlDatabase, nowMs: number): Promise<numbe
     .select('id')
     .where('started_at', '<=', nowMs - HISTORY_RETENTION_MS)
     .limit(SLICE_ROWS)
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_attempt')
-    .where('id', 'in', expired)
-    .executeTakeFirstOrThrow()
+  const { numDeletedRows } = await unsyncedTransaction(db, (tx) =>
+    tx.deleteFrom('webhook_attempt').where('id', 'in', expired).executeTakeFirstOrThrow(),
+  )
   return Number(numDeletedRows)
 }
 
@@ -62,9 +65,11 @@ async function expireSent(db: ControlDatabase, nowMs: number): Promise<number> {
     .offset(SLICE_ROWS - 1)
     .limit(1)
     .executeTakeFirst()
-  const { numDeletedRows } = await db
-    .deleteFrom('webhook_sent')
-    .where('sent_at', '<=', end?.sent_at ?? expiredAt)
-    .executeTakeFirstOrThrow()
+  const { numDeletedRows } = await unsyncedTransaction(db, (tx) =>
+    tx
+      .deleteFrom('webhook_sent')
+      .where('sent_at', '<=', end?.sent_at ?? expiredAt)
+      .executeTakeFirstOrThrow(),
+  )
   return Number(numDeletedRows)
 }

@@ -126,13 +126,14 @@ export async function lanesFromRows(
   { owner, nowMs }: ClaimRequest,
 ): Promise<readonly ClaimedLane[]> {
   const lanes = rows.map((row) => laneFromRow(row, owner, nowMs))
-  const due = await lanesWithDue(db, lanes, nowMs)
-  const requests = lanes.flatMap(({ claim: { laneId }, limits, state }) =>
-    due.has(laneId) ? [] : [{ laneId, ...batchRequest(limits, state, nowMs) }],
-  )
-  const batches = await nextBatches(db, requests.slice(0, LANES_READ_TOGETHER))
+  const requests = lanes
+    .slice(0, LANES_READ_TOGETHER)
+    .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
+  // Hardly any is due, so both are asked at once.
+  const [due, batches] = await Promise.all([lanesWithDue(db, lanes, nowMs), nextBatches(db, requests)])
   return lanes.map((lane) => {
-    const messages = batches.get(lane.claim.laneId)
+    const { laneId } = lane.claim
+    const messages = due.has(laneId) ? undefined : batches.get(laneId)
     return { ...lane, first: messages ? { isShelved: false, messages } : null }
   })
 }

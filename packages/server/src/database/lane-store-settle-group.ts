@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { LaneClaim, Settled, Settlement } from '../delivery/lane.ts'
 import { insertAttempts } from './attempt-store.ts'
-import type { ControlTransaction } from './database.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
@@ -31,11 +31,15 @@ export function isPlain({ settlement }: ClaimedSettlement): boolean {
  * message that was replaced or withdrawn meanwhile. Then the transaction is to be rolled back and each is to be settled by itself.
  */
 export async function settlePlain(
+  db: ControlDatabase,
   tx: ControlTransaction,
   unordered: readonly ClaimedSettlement[],
 ): Promise<ReadonlyMap<ClaimedSettlement, Settled> | null> {
   // In order of lanes, and each in order of sequence, as everybody locks messages.
   const settlements = unordered.toSorted((a, b) => a.claim.laneId - b.claim.laneId)
+  // What waits behind the new cursors is not changed here, so PostgreSQL reads it meanwhile, over another connection.
+  const reading = hasRowLocks(tx) ? readNext(db, settlements) : null
+  reading?.catch(() => undefined)
   const lanes = await updateLanes(tx, settlements)
   if (lanes.size !== settlements.length) return null
   const wanted = settlements.reduce((sum, { settlement }) => sum + settlement.acknowledged.length, 0)
@@ -44,17 +48,26 @@ export async function settlePlain(
     tx,
     settlements.map(({ claim, settlement }) => ({ ...settlement.attempt, laneId: claim.laneId })),
   )
-  const requests = settlements.flatMap(({ claim: { laneId }, settlement: { next } }) =>
-    next !== null && lanes.get(laneId) === 'held' ? [{ laneId, ...next }] : [],
-  )
-  const batches = await nextBatches(tx, requests.slice(0, LANES_READ_TOGETHER))
+  const held = settlements.filter(({ claim }) => lanes.get(claim.laneId) === 'held')
+  const batches = await (reading ?? readNext(tx, held))
   return new Map(
     settlements.map((one): readonly [ClaimedSettlement, Settled] => {
-      if (lanes.get(one.claim.laneId) === 'released') return [one, { state: 'released' }]
-      const messages = batches.get(one.claim.laneId)
+      const state = lanes.get(one.claim.laneId)
+      if (state === 'released') return [one, { state }]
+      const messages = state === 'held' ? batches.get(one.claim.laneId) : undefined
       return [one, { state: 'held', next: messages ? { isShelved: false, messages } : null }]
     }),
   )
+}
+
+function readNext(
+  db: ControlDatabase | ControlTransaction,
+  settlements: readonly ClaimedSettlement[],
+): ReturnType<typeof nextBatches> {
+  const requests = settlements.flatMap(({ claim: { laneId }, settlement: { next } }) =>
+    next === null ? [] : [{ laneId, ...next }],
+  )
+  return nextBatches(db, requests.slice(0, LANES_READ_TOGETHER))
 }
 
 /**

@@ -30,7 +30,7 @@ export function createSettler(db: ControlDatabase): LaneStore['settle'] {
       const settled = await unsyncedTransaction(db, async (tx) => {
         // Not before the transaction has begun: until then more may join.
         group = takeGroup(waiting)
-        const lanes = await settlePlain(tx, group)
+        const lanes = await settlePlain(db, tx, group)
         if (lanes === null) throw new UnexpectedRows()
         return lanes
       }).catch(() => null)

@@ -32,6 +32,8 @@ export interface DeliveryWorkerOptions {
 const SWEEP_MS = 1000
 /** The share of requests that lanes which failed last time may have (DL-9). */
 const FAILING_SHARE = 0.2
+/** After no failing lane was ready it is not asked for one sooner; each waits longer than that anyway. */
+const FAILING_LOOK_MS = 100
 
 /** One sweep a second and one after each wake-up claims as many lanes as there are free places (DL-3, DL-9). */
 export function createDeliveryWorker(
@@ -47,6 +49,8 @@ export function createDeliveryWorker(
   let isSweepDue = false
   let areLeasesStale = isSole
   let wakeUps = 0
+  /** When a sweep last asked for failing lanes in vain. */
+  let noneFailingAt = Number.NEGATIVE_INFINITY
   /** True when the last sweep took as many lanes as there were places, at all or for a host. */
   let mayMoreBeReady = false
 
@@ -85,7 +89,7 @@ export function createDeliveryWorker(
     mayMoreBeReady = true
     if (limit <= 0) return
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
-    const failingLimit = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
+    const failingRoom = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
     const busyHosts = countHosts(running.keys())
     await syncClock?.()
     if (areLeasesStale) {
@@ -93,16 +97,18 @@ export function createDeliveryWorker(
       areLeasesStale = false
     }
     const claimedAt = dependencies.clock.monotonic()
+    const isAskedForFailing = claimedAt - noneFailingAt >= FAILING_LOOK_MS
     const lanes = await dependencies.lanes.claim({
       owner,
       nowMs: dependencies.clock.now(),
       leaseMs: dependencies.leaseMs,
       limit,
-      failingLimit,
+      failingLimit: isAskedForFailing ? failingRoom : 0,
       hostLimit: hostConcurrency,
       busyHosts,
       exceptLaneIds: [...running.keys()].map(({ claim }) => claim.laneId),
     })
+    if (isAskedForFailing && !lanes.some(({ state }) => state.failures > 0)) noneFailingAt = claimedAt
     mayMoreBeReady = lanes.length >= limit || isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
   }
