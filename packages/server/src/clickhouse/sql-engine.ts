@@ -49,6 +49,8 @@ const OUTPUT = {
   output_format_json_escape_forward_slashes: 0,
   output_format_parquet_string_as_string: 1,
   output_format_arrow_string_as_string: 1,
+  // Arrow's own library for JavaScript reads no compressed batches.
+  output_format_arrow_compression_method: 'none',
   max_block_size: 16_384,
 } as const
 

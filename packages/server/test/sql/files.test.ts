@@ -57,6 +57,15 @@ it('gives whole results as Arrow: one stream with one schema and its end (SQ-8)'
   expect(kinds.at(-1)).toBe(END)
 })
 
+it('compresses no batches of Arrow, which not every client could read (SQ-8)', async () => {
+  const answer = await ask('arrow', `select repeat('plain ', 100) as s from numbers(50)`)
+  expect(
+    Buffer.from(await answer.arrayBuffer())
+      .toString('latin1')
+      .split('plain '),
+  ).toHaveLength(5001)
+})
+
 it('gives whole results as Parquet (SQ-8)', async () => {
   const bytes = Buffer.from(
     await (await ask('parquet', `select number as n from numbers(${ROWS})`)).arrayBuffer(),
