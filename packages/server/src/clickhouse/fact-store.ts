@@ -11,6 +11,7 @@ import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { checkSeries, hasOnlyKnownSeries, storeSeries } from './fact-store-series.ts'
 import { quoteIdentifier, versionDatabases } from './layout.ts'
+import { mendHours } from './mend-hours.ts'
 import { awaitRunningInserts } from './running-inserts.ts'
 import { writeBatches } from './fact-store-write.ts'
 
@@ -106,6 +107,8 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       const tables = await tablesWithBatches(engine, facts)
       await eraseFrom(engine, facts, tables, (table) => rollbackCondition(table, rollback))
     },
+
+    mendHours: () => mendHours(engine),
 
     dropVersion: async (version) => {
       const { user, facts } = versionDatabases(version.projectId, version.version)

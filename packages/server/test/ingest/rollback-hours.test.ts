@@ -102,6 +102,27 @@ describe('what is derived from samples, after a rollback', () => {
     },
   )
 
+  it('hours that count samples in that are gone are made anew at the next start (IN-3)', async () => {
+    const [month, chain] = [8, '8']
+    await store(0, 300, month)
+    await facts.engine.command(
+      `alter table ${factsDatabase()}.points modify setting min_bytes_for_wide_part = 0`,
+    )
+    await store(300, 600, month)
+    await merge()
+    await ingest.rollBack(project, { chain, blockNumber: 199, version: null })
+    // As builds before the first release did after a rollback.
+    await facts.engine.command(
+      `alter table ${factsDatabase()}.points materialize projection hourly in partition id '${partitionOf(month)}'`,
+      { settings: { mutations_sync: 2 } },
+    )
+    expect(await hours(month, true)).not.toEqual(await hours(month, false))
+    // As the service does when it starts.
+    await ingest.recover()
+    expect(await hours(month, true)).toEqual(await hours(month, false))
+    expect(await parts(month)).toEqual([{ hasHours: 1 }])
+  })
+
   it('removes samples of times before 1970 and after 2105 too (IN-3)', async () => {
     const at = (year: number) => ({
       type: 'gauge',
