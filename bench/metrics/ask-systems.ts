@@ -3,17 +3,17 @@ import { Agent, request, type IncomingMessage } from 'node:http'
 import { PROJECT } from '../api.ts'
 import type { Service } from '../service.ts'
 import type { Peer } from './peers.ts'
-import { rangeOf, requestOf, type BenchQuery } from './queries.ts'
+import { rangeOf, requestOf, type BenchQuery, type PeerPart } from './queries.ts'
 
 /** One of the systems under comparison. */
 export interface System {
   readonly name: string
-  /** Asks over HTTP, reads the whole answer, and returns its bytes. */
-  ask(query: BenchQuery): Promise<Uint8Array>
+  /** Asks over HTTP, reads the whole answer, and returns the bytes of each of its parts. */
+  ask(query: BenchQuery): Promise<readonly Uint8Array[]>
   /** Can it say what the query says? */
   can(query: BenchQuery): boolean
   /** The answer as points by series and second. */
-  pointsOf(answer: Uint8Array): Points
+  pointsOf(answer: readonly Uint8Array[]): Points
 }
 
 /** Values by `labels` and epoch second. */
@@ -40,8 +40,8 @@ export function millrace({ url, key }: Service): System {
   return {
     name: 'Millrace',
     can: () => true,
-    ask: (query) => fetchBytes(path, headers, JSON.stringify(requestOf(query))),
-    pointsOf: (answer) => {
+    ask: async (query) => [await fetchBytes(path, headers, JSON.stringify(requestOf(query)))],
+    pointsOf: ([answer = new Uint8Array()]) => {
       const { results } = JSON.parse(Buffer.from(answer).toString()) as RangeAnswer
       const [result] = results
       if (!result?.matrix) throw new Error(result?.error ?? 'no result')
@@ -69,33 +69,46 @@ interface RangeAnswer {
 
 /** A peer; VictoriaMetrics without its cache of results. */
 export function peerSystem({ name, url }: Peer): System {
-  const expressionOf = (query: BenchQuery) => (name === 'VictoriaMetrics' ? query.metricsQl : query.promQl)
+  function partsOf(query: BenchQuery): readonly PeerPart[] {
+    const expression = name === 'VictoriaMetrics' ? query.metricsQl : query.promQl
+    return query.inParts ?? (expression === undefined ? [] : [{ ...rangeOf(query), expression }])
+  }
+
+  function askPart({ startMs, endMs, expression }: PeerPart, stepSeconds: number): Promise<Uint8Array> {
+    const body = new URLSearchParams({
+      query: expression,
+      start: String(startMs / 1000),
+      end: String(endMs / 1000),
+      step: String(stepSeconds),
+      nocache: '1',
+    })
+    return fetchBytes(
+      `${url}/api/v1/query_range`,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      body.toString(),
+    )
+  }
+
   return {
     name,
-    can: (query) => expressionOf(query) !== undefined,
-    ask: (query) => {
-      const { startMs, endMs } = rangeOf(query)
-      const body = new URLSearchParams({
-        query: expressionOf(query) ?? '',
-        start: String(startMs / 1000),
-        end: String(endMs / 1000),
-        step: String(query.stepSeconds),
-        nocache: '1',
-      })
-      return fetchBytes(
-        `${url}/api/v1/query_range`,
-        { 'content-type': 'application/x-www-form-urlencoded' },
-        body.toString(),
-      )
+    can: (query) => partsOf(query).length > 0,
+    ask: async (query) => {
+      const answers: Uint8Array[] = []
+      for (const part of partsOf(query)) answers.push(await askPart(part, query.stepSeconds))
+      return answers
     },
-    pointsOf: (answer) => {
-      const { data } = JSON.parse(Buffer.from(answer).toString()) as PrometheusAnswer
-      return new Map(
-        data.result.map(({ metric: { __name__: _, ...labels }, values }) => [
-          seriesKey(labels),
-          new Map(values.map(([second, value]) => [second, Number(value)])),
-        ]),
-      )
+    pointsOf: (answers) => {
+      const points = new Map<string, Map<number, number>>()
+      for (const answer of answers) {
+        const { data } = JSON.parse(Buffer.from(answer).toString()) as PrometheusAnswer
+        for (const { metric, values } of data.result) {
+          const { __name__: _, ...labels } = metric
+          const known = points.get(seriesKey(labels)) ?? new Map<number, number>()
+          points.set(seriesKey(labels), known)
+          for (const [second, value] of values) known.set(second, Number(value))
+        }
+      }
+      return points
     },
   }
 }

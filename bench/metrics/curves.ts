@@ -1,5 +1,6 @@
 import { summarise, timeOnce } from '../latency.ts'
 import type { System } from './ask-systems.ts'
+import { YEAR_DAYS } from './data-set.ts'
 import type { BenchQuery } from './queries.ts'
 
 /** How long the sum over so many series and days took. */
@@ -34,18 +35,26 @@ const OF_TEN_THOUSAND: readonly Selection[] = [
   { metric: 'wide', series: 10_000, labelSelector: {} },
 ]
 
+/** A year of fewer series than the rest, as they would be fifty million samples. */
+const OF_A_YEAR: readonly Selection[] = [
+  { metric: 'year', series: 1, labelSelector: { series: '7' } },
+  { metric: 'year', series: 10, labelSelector: {} },
+]
+const HALF_DAY_SECONDS = 43_200
+
 /** Sums over more and more series and days, each on a grid of a few hundred points. */
 function curveQueries(): readonly { readonly selection: Selection; readonly query: BenchQuery }[] {
   const queryOf = ({ metric, series, labelSelector }: Selection, days: number): BenchQuery => ({
     name: `${series} series of ${metric}, ${days} d`,
     days,
-    stepSeconds: days === 1 ? 300 : HOUR_SECONDS,
+    stepSeconds: days === 1 ? 300 : days > DAYS_MAX ? HALF_DAY_SECONDS : HOUR_SECONDS,
     ours: { queries: [{ id: 'a', query: metric, labelSelector, aggregate: { op: 'SUM' } }] },
   })
   return [
     ...[1, 7, 30, DAYS_MAX].flatMap((days) =>
       OF_A_HUNDRED.map((selection) => ({ selection, query: queryOf(selection, days) })),
     ),
+    ...OF_A_YEAR.map((selection) => ({ selection, query: queryOf(selection, YEAR_DAYS) })),
     ...OF_TEN_THOUSAND.map((selection) => ({ selection, query: queryOf(selection, 1) })),
   ]
 }

@@ -22,6 +22,11 @@ export function benchMetrics(scale: number): readonly BenchMetric[] {
   ]
 }
 
+/** How long the longest curve looks back. */
+export const YEAR_DAYS = 365
+/** A year and a day, for the curves alone: peers are not asked for it. */
+export const YEAR: BenchMetric = { name: 'year', type: 'gauge', series: 10, hours: (YEAR_DAYS + 1) * 24 }
+
 /** How many samples a metric has. */
 export function samplesOf({ series, hours }: BenchMetric): number {
   return series * hours * 60

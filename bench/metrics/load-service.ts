@@ -6,7 +6,7 @@ import type { FactEngine } from '../../packages/server/src/clickhouse/fact-engin
 import { startEmbeddedEngine } from '../../packages/server/src/embedded/start-embedded-engine.ts'
 import { createApi, PROJECT } from '../api.ts'
 import { startService } from '../service.ts'
-import { pointsInsert, samplesOf, seriesInsert, type BenchMetric } from './data-set.ts'
+import { pointsInsert, samplesOf, seriesInsert, YEAR, type BenchMetric } from './data-set.ts'
 
 /** A stretch of this many samples is one insert, as a busy service would commit them. */
 const SAMPLES_AN_INSERT = 500_000
@@ -33,13 +33,29 @@ export async function loadService(
     JSON.stringify({ type: 'gauge', name: 'probe', value: 1, timestampMicros: 1 }),
   )
   await service.stop()
+  await addMetrics(directory, metrics, progress)
+  writeFileSync(done, '')
+}
+
+/** Adds the year of the curves, unless an earlier run has. */
+export async function loadYear(directory: string, progress: (text: string) => void): Promise<void> {
+  const done = join(directory, 'loaded-year')
+  if (existsSync(done)) return
+  await addMetrics(directory, [YEAR], progress)
+  writeFileSync(done, '')
+}
+
+async function addMetrics(
+  directory: string,
+  metrics: readonly BenchMetric[],
+  progress: (text: string) => void,
+): Promise<void> {
   await withEngine(directory, async (engine) => {
     const facts = await factsDatabase(engine)
     for (const metric of metrics) await loadMetric(engine, facts, metric, progress)
     progress('merging')
     await engine.command(`optimize table ${facts}.points final`, { timeoutMs: LONG_MS })
   })
-  writeFileSync(done, '')
 }
 
 async function loadMetric(

@@ -7,12 +7,13 @@ import { summarise, timeOnce } from '../latency.ts'
 import { startService } from '../service.ts'
 import { checkAgreement } from './agree.ts'
 import { millrace, peerSystem, type System } from './ask-systems.ts'
-import { compareSystems, compareWaiting, type Comparison } from './compare.ts'
+import { compareSystems, type Comparison } from './compare.ts'
 import { formatCurves, measureCurves } from './curves.ts'
 import { benchMetrics } from './data-set.ts'
 import { measureDisk } from './disk.ts'
 import { loadPeer } from './load-peers.ts'
-import { factsDatabase, loadService, withEngine } from './load-service.ts'
+import { factsDatabase, loadService, loadYear, withEngine } from './load-service.ts'
+import { measureWaiting } from './measure-waiting.ts'
 import { readOptions, USAGE, type MetricsBenchOptions } from './options.ts'
 import { startPeer } from './peers.ts'
 import { BENCH_QUERIES, type BenchQuery } from './queries.ts'
@@ -20,7 +21,8 @@ import { formatComparisons } from './report.ts'
 
 const CLIENTS = 8
 const COLD_ROUNDS = 3
-const LOOP_SECONDS = 15
+/** Phases that start what they measure themselves. */
+const APART: ReadonlySet<string> = new Set(['disk', 'cold', 'loop'])
 
 type Results = Record<string, unknown> & { comparisons?: readonly Comparison[] }
 
@@ -29,6 +31,7 @@ async function run(options: MetricsBenchOptions): Promise<void> {
   const metrics = benchMetrics(options.scale)
   await loadService(directory, metrics, progress)
   for (const name of options.peers) await loadPeer(name, directory, metrics, progress)
+  if (options.phases.includes('curves')) await loadYear(directory, progress)
   const wanted = BENCH_QUERIES.filter(
     ({ name }) =>
       options.queries.length === 0 || options.queries.some((start) => name.startsWith(`${start} `)),
@@ -41,7 +44,8 @@ async function run(options: MetricsBenchOptions): Promise<void> {
     process.stdout.write(`${JSON.stringify(disk, null, 2)}\n`)
   }
   if (options.phases.includes('cold')) await measureCold(options, directory, wanted)
-  if (options.phases.some((phase) => phase !== 'disk' && phase !== 'cold')) {
+  if (options.phases.includes('loop')) await measureLoop(options, directory)
+  if (options.phases.some((phase) => !APART.has(phase))) {
     await measureRunning(options, directory, wanted)
   }
 }
@@ -75,6 +79,13 @@ async function measureCold(
   save(options, { comparisons })
 }
 
+/** How long the service's event loop is held, and small questions wait, beside long ones. */
+async function measureLoop(options: MetricsBenchOptions, directory: string): Promise<void> {
+  const loop = await measureWaiting(join(directory, 'data'))
+  save(options, { loop })
+  process.stdout.write(`${JSON.stringify(loop, null, 2)}\n`)
+}
+
 async function measureRunning(
   options: MetricsBenchOptions,
   directory: string,
@@ -98,16 +109,6 @@ async function measureRunning(
         comparisons.push(await compareSystems(systems, query, rounds, clients))
       }
       save(options, { comparisons })
-    }
-    if (options.phases.includes('loop')) {
-      const [large, small] = ['Q8', 'Q9'].map((start) =>
-        BENCH_QUERIES.find(({ name }) => name.startsWith(start)),
-      )
-      if (large && small) {
-        const loop = await compareWaiting(ours, large, small, LOOP_SECONDS)
-        save(options, { loop })
-        process.stdout.write(`${JSON.stringify(loop, null, 2)}\n`)
-      }
     }
     if (options.phases.includes('curves')) {
       const curves = await measureCurves(ours, options.rounds)

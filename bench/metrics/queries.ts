@@ -16,7 +16,26 @@ export interface BenchQuery {
   readonly operands?: number
   /** Aims against VictoriaMetrics without its cache: how many times as fast at one client. */
   readonly aim?: number
+  /** What peers without time zones are asked instead, one after the other: a range for each offset. */
+  readonly inParts?: readonly PeerPart[]
 }
+
+/** A part of a query on a grid of its own. */
+export interface PeerPart {
+  readonly startMs: number
+  readonly endMs: number
+  readonly expression: string
+}
+
+/** Days of Los Angeles in the range: with summer time, the day of 25 hours on which it ends, and those after it. */
+const DAYS_IN_PARTS: readonly PeerPart[] = [
+  { startMs: Date.UTC(2025, 9, 5, 7), endMs: Date.UTC(2025, 10, 1, 7), window: '24h' },
+  { startMs: Date.UTC(2025, 10, 2, 7), endMs: Date.UTC(2025, 10, 2, 7), window: '25h' },
+  { startMs: Date.UTC(2025, 10, 3, 8), endMs: Date.UTC(2025, 10, 18, 8), window: '24h' },
+].map(({ window, ...range }) => ({
+  ...range,
+  expression: `sum_over_time(gauge_a[${window}] offset -${window})`,
+}))
 
 const period = (value: number, unit: string) => [{ durationValue: { value, unit } }]
 const call = (name: string, value: number, unit: string) => ({ name, arguments: period(value, unit) })
@@ -158,6 +177,8 @@ export const BENCH_QUERIES: readonly BenchQuery[] = [
     stepSeconds: 86_400,
     timezone: 'America/Los_Angeles',
     ours: { queries: [{ id: 'a', query: 'gauge_a', functions: [call('rollup_sum', 1, 'd')] }] },
+    inParts: DAYS_IN_PARTS,
+    isPromQlExact: true,
   },
   {
     name: 'Q11 running total, 40 d/1 h',
