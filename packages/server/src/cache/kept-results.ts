@@ -33,6 +33,7 @@ export interface KeptResults {
   keep(
     key: string,
     computed: CacheEntry,
+    isStoredAtOnce: boolean,
   ): { readonly entry: CacheEntry; readonly written: Promise<void> | null }
   /** Gives an answer a new age; what holds still holds. */
   renew(key: string, entry: CacheEntry, computedAt: number): Promise<void>
@@ -53,8 +54,12 @@ interface KeptResultsOptions {
 
 const EVICT_EVERY_MS = 60_000
 const TOUCH_EVERY_MS = 3_600_000
-/** To store an answer takes a few milliseconds. One that took fewer than these to compute is stored when it is asked for again. */
+/**
+ * To store an answer takes a few milliseconds. One that took fewer than these to compute is stored when it is asked for again, and those that
+ * follow it now and then: after a restart an older one is given and renewed.
+ */
 const DEAR_FROM_MS = 20
+const STORE_EVERY_MS = 300_000
 
 export function createKeptResults({
   store,
@@ -70,6 +75,8 @@ export function createKeptResults({
   const writes = new Map<string, Promise<void>>()
   /** Of answers that are in memory alone: most questions about fixed times are asked once. */
   const unstored = new WeakSet<Basis>()
+  /** When an answer to the same question was last stored; monotonic. */
+  const storedAt = new WeakMap<Basis, number>()
   let evictedAt = Number.NEGATIVE_INFINITY
 
   /** Those who miss at once read the store once. */
@@ -117,7 +124,13 @@ export function createKeptResults({
     }
   }
 
+  function isStoreDue(basis: Basis): boolean {
+    return clock.monotonic() - (storedAt.get(basis) ?? Number.NEGATIVE_INFINITY) >= STORE_EVERY_MS
+  }
+
   async function write(key: string, entry: CacheEntry): Promise<void> {
+    unstored.delete(entry.basis)
+    storedAt.set(entry.basis, clock.monotonic())
     const { value, projectId, computedAt, computeCostMs, usedAt, basis } = entry
     const json = JSON.stringify(value)
     if (Buffer.byteLength(json) > limits.entryBytesMax) return
@@ -149,30 +162,33 @@ export function createKeptResults({
   return {
     held: (key) => memory.get(key),
     find,
-    keep: (key, computed) => {
+    keep: (key, computed, isStoredAtOnce) => {
       const content = describe(computed.value)
       if (!content || content.bytes > limits.entryBytesMax) return { entry: computed, written: null }
       const entry = { ...computed, ...content }
-      const isAskedAgain = memory.get(key) !== undefined
+      const before = memory.get(key)
       memory.put(key, entry)
-      const isHeld = memory.get(key) === entry
-      if (gatherMs > 0 && isHeld && !isAskedAgain && entry.computeCostMs < DEAR_FROM_MS) {
-        unstored.add(entry.basis)
-        return { entry, written: null }
+      const held = memory.get(key)
+      // One that was begun later is there already.
+      if (held && held !== entry) return { entry, written: null }
+      const mayWait = gatherMs > 0 && held && !isStoredAtOnce && entry.computeCostMs < DEAR_FROM_MS
+      if (!mayWait || (before && isStoreDue(before.basis))) {
+        return { entry, written: inTurn(key, () => write(key, entry)) }
       }
-      return { entry, written: inTurn(key, () => write(key, entry)) }
+      unstored.add(entry.basis)
+      const lastStoredAt = before && storedAt.get(before.basis)
+      if (lastStoredAt !== undefined) storedAt.set(entry.basis, lastStoredAt)
+      return { entry, written: null }
     },
     renew: async (key, entry, computedAt) => {
       const renewed = { ...entry, computedAt, renderings: new Map() }
       memory.put(key, renewed)
-      await inTurn(key, () =>
-        unstored.delete(entry.basis)
-          ? write(key, renewed)
-          : store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }),
-      )
+      if (!unstored.has(entry.basis)) {
+        await inTurn(key, () => store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }))
+      } else if (isStoreDue(entry.basis)) await inTurn(key, () => write(key, renewed))
     },
     noteUse: (key, entry) => {
-      if (unstored.delete(entry.basis)) return inTurn(key, () => write(key, entry))
+      if (unstored.has(entry.basis) && isStoreDue(entry.basis)) return inTurn(key, () => write(key, entry))
       const usedAt = clock.now()
       if (usedAt - entry.usedAt < TOUCH_EVERY_MS) return null
       memory.put(key, { ...entry, usedAt })

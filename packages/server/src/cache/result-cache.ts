@@ -36,6 +36,8 @@ const WAIT_MAX_MS = 10_000
 const LOOK_EVERY_MS = 50
 /** How long another instance that has a key is taken to be at it. */
 const ELSEWHERE_MS = 500
+/** How long a refresh lets answers go first: that which it renews, and those to the other queries of a dashboard. */
+const REFRESH_AFTER_MS = 50
 /** How long answers wait to be stored together, where nobody else waits for them. */
 const GATHER_MS = 200
 
@@ -95,10 +97,9 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     inBackground(kept.noteUse(key, entry))
     if (decision === 'serve_and_refresh') {
       const due = entry
-      // The answer goes first.
       takeOff(
         key,
-        sleep(0).then(() => refresh(question, due)),
+        sleep(REFRESH_AFTER_MS).then(() => refresh(question, due)),
       )
     }
     return answer(key, entry, policy, decision, source)
@@ -212,9 +213,9 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   }
 
   /** Gives the answer at once; the claim goes when others can find the answer in the store. */
-  async function computeAndKeep(question: Question<unknown>, mayReuse = true): Promise<CacheEntry> {
+  async function computeAndKeep(question: Question<unknown>, isForced = false): Promise<CacheEntry> {
     const { key } = question
-    const { entry, written } = kept.keep(key, await measure(question, mayReuse))
+    const { entry, written } = kept.keep(key, await measure(question, !isForced), isForced)
     pauses.clear(key)
     inBackground((written ?? Promise.resolve()).then(() => claims.release(key)))
     return entry
@@ -265,7 +266,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     }
 
     function begin(): Promise<CacheEntry> {
-      const running = computeAndKeep(question, false).finally(() => {
+      const running = computeAndKeep(question, true).finally(() => {
         if (forcedFlights.get(key)?.running === running) forcedFlights.delete(key)
       })
       forcedFlights.set(key, { running, next: null })

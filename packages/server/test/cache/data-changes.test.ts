@@ -209,7 +209,8 @@ describe.each(controlDatabases)('cached answers and changing data on $name', ({ 
     const slow = Promise.withResolvers<number>()
     const computing = busy.ask({ ...open30Days(), compute: () => slow.promise }, standard)
     const readClaim = () => database.db.selectFrom('cache_flight').select('until').executeTakeFirst()
-    while (!(await readClaim())) await setImmediate()
+    // It is there before the instance knows that it has it.
+    while (!(await readClaim()) || renewals.size === 0) await setImmediate()
     for (let minute = 0; minute < 5; minute++) {
       clock.advance(50_000)
       for (const renew of renewals) renew()

@@ -295,7 +295,7 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     expect(written).toEqual(Array.from({ length: 40 }, () => 1))
   })
 
-  it('stores what was quick to compute when it is asked for again, unless another instance waits for it', async () => {
+  it('stores what was quick to compute when it is asked for again, and every five minutes, unless another instance waits for it', async () => {
     const stored = async () =>
       (await database.db.selectFrom('cached_result').select('computed_at').execute()).map(
         (row) => row.computed_at,
@@ -309,10 +309,19 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     await cache.settled()
     expect(await stored()).toEqual([start])
     expect(await newCache().through('key', standard, fail)).toMatchObject({ value: { n: 1 } })
-    clock.advance(MINUTE)
+    for (const minutes of [1, 2, 3, 4]) {
+      clock.advance(MINUTE + 1)
+      await cache.through('key', standard, count)
+      await cache.settled()
+      expect(await cache.through('key', standard, fail)).toMatchObject({ value: { n: 1 + minutes } })
+      await cache.settled()
+      expect(await stored()).toEqual([start])
+    }
+    clock.advance(MINUTE + 1)
     await cache.through('key', standard, count)
     await cache.settled()
-    expect(await stored()).toEqual([start + 1 + MINUTE])
+    // That which was given, and then renewed.
+    expect(await stored()).toEqual([clock.now() - MINUTE - 1])
     const shared = newCache({ instance: 'a' })
     await shared.through('other', standard, count)
     await shared.settled()
