@@ -13,6 +13,8 @@ interface GraphileWorker {
 
 const CONCURRENCY = 64
 const MAX_ATTEMPTS = 25
+/** What ends while a statement runs is told by the next one. */
+const BATCHED = { completeJobBatchDelay: 0, failJobBatchDelay: 0 }
 
 /** graphile-worker on PostgreSQL: one job a message, or jobs that are arrays in a named queue for each channel. */
 export const graphileWorker = (build: 'plain' | 'expert'): Contender => ({
@@ -51,9 +53,8 @@ export const graphileWorker = (build: 'plain' | 'expert'): Contender => ({
       maxPoolSize: 20,
       noHandleSignals: true,
       pollInterval: 1000,
-      preset: {
-        worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 },
-      },
+      // Jobs of a named queue come one at a time; a local queue that has run out of them waits for the next poll.
+      preset: { worker: build === 'plain' ? { localQueue: { size: 500 }, ...BATCHED } : BATCHED },
       taskList: {
         send: (payload: Outgoing | BatchJob) =>
           post(urls[payload.channel] ?? '', 'messages' in payload ? payload.messages : [payload.data]),
