@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import process from 'node:process'
+import { setFlagsFromString } from 'node:v8'
 import { createFactEngine } from '../../packages/server/src/clickhouse/create-fact-engine.ts'
 import { compose } from '../../packages/server/src/compose.ts'
 import { loadConfig } from '../../packages/server/src/config.ts'
@@ -24,6 +25,9 @@ export interface ServiceReport {
   readonly engine: EngineAddress
   readonly enginePid: number
 }
+
+// As the service's own entry does.
+setFlagsFromString('--heap-growing-percent=100')
 
 const KEY = 'bench-administrator-key-of-a-temporary-service'
 const START_WITHIN_MS = 60_000
