@@ -68,4 +68,14 @@ describe('an answer that is written out', () => {
     ])
     expect(text(await renderer.render(await prepared()))).toBe(EXPECTED)
   })
+
+  it('is written where it is asked for when threads cannot begin', async () => {
+    const without = createRangeRenderer(
+      { threadsMax: 1, pointsMin: 1 },
+      new URL('./no-such-thread.ts', import.meta.url),
+    )
+    renderer = without
+    await expect(without.render(await prepared())).rejects.toMatchObject({ code: 'internal' })
+    expect(text(await without.render(await prepared()))).toBe(EXPECTED)
+  })
 })

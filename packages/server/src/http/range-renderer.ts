@@ -31,6 +31,7 @@ interface Thread {
   readonly worker: Worker
   /** The answers it writes, in order. */
   readonly jobs: Job[]
+  hasAnswered: boolean
 }
 
 /** A thread that has so many answers to write gets no other; what no thread takes is written where it is asked for. */
@@ -42,22 +43,31 @@ const DEFAULT_LIMITS: RangeRendererLimits = {
   pointsMin: 10_000,
 }
 
-/** A renderer whose threads begin with the first long answer. */
-export function createRangeRenderer({ threadsMax, pointsMin } = DEFAULT_LIMITS): RangeRenderer {
+const THREAD_FILE = new URL(`./render-thread${extname(import.meta.filename)}`, import.meta.url)
+
+/** A renderer whose threads begin with the first long answer. Where one cannot even begin, all is written where it is asked for from then on. */
+export function createRangeRenderer(
+  { threadsMax, pointsMin } = DEFAULT_LIMITS,
+  threadFile = THREAD_FILE,
+): RangeRenderer {
   const threads = new Set<Thread>()
+  let canThreadsBegin = threadsMax > 0
 
   function start(): Thread {
-    const file = new URL(`./render-thread${extname(import.meta.filename)}`, import.meta.url)
-    const thread: Thread = { worker: new Worker(file), jobs: [] }
+    const thread: Thread = { worker: new Worker(threadFile), jobs: [], hasAnswered: false }
     threads.add(thread)
     thread.worker.unref()
     thread.worker.on('message', (report: RenderReport) => {
+      thread.hasAnswered = true
       const job = thread.jobs.shift()
       if (thread.jobs.length === 0) thread.worker.unref()
       if ('bytes' in report) job?.resolve(Buffer.from(report.bytes.buffer, 0, report.bytes.byteLength))
       else job?.reject(new ServiceError('internal', 'the answer cannot be written', { cause: report.error }))
     })
-    thread.worker.on('error', (cause) => end(thread, cause))
+    thread.worker.on('error', (cause) => {
+      canThreadsBegin &&= thread.hasAnswered
+      end(thread, cause)
+    })
     thread.worker.on('exit', () => end(thread))
     return thread
   }
@@ -78,7 +88,7 @@ export function createRangeRenderer({ threadsMax, pointsMin } = DEFAULT_LIMITS):
   return {
     render: (rendering) => {
       const points = rendering.results.reduce((sum, { values }) => sum + values.length, 0)
-      const thread = points < pointsMin ? undefined : choose()
+      const thread = points < pointsMin || !canThreadsBegin ? undefined : choose()
       if (!thread) return renderRangeAnswer(rendering)
       return new Promise((resolve, reject) => {
         thread.jobs.push({ resolve, reject })

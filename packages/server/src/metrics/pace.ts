@@ -11,11 +11,13 @@ export interface Pace {
 }
 
 /** How long computing may hold the event loop. */
-const SLICE_MS = 15
+const SLICE_MS = 10
+/** The same at the beginning, which may follow at once on what another pace let through. */
+const FIRST_SLICE_MS = 4
 
 /** A pace for one query; its promise throws `cancelled` when the caller went away. */
 export function createPace(clock: Clock, signal: AbortSignal): Pace {
-  let pausedAt = clock.monotonic()
+  let pausedAt = clock.monotonic() - SLICE_MS + FIRST_SLICE_MS
   async function rest(): Promise<void> {
     await setImmediate()
     if (signal.aborted) throw new ServiceError('cancelled', 'the query was cancelled')

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dayOf } from '../cache/data-change.ts'
+import type { Snapshot } from '../cache/snapshot.ts'
 import type { NameChanges, NameChangesStore } from '../cache/name-changes.ts'
 import { blockOf, HOURS } from './bucket-level.ts'
 import type { BucketSource } from './bucket-source.ts'
@@ -63,10 +64,14 @@ function openMemory(days: number) {
     return [...asked]
   }
   /** Reads so many days of all series or of the seventh alone, and tells how often buckets were asked for. */
-  async function readDays(days: number, matchers: readonly LabelMatcher[]): Promise<number> {
+  async function readDays(
+    days: number,
+    matchers: readonly LabelMatcher[],
+    snapshot: Snapshot | null = null,
+  ): Promise<number> {
     asked.length = 0
     const edges = Float64Array.from({ length: days + 1 }, (_, day) => DAY_START + day * DAY_MICROS)
-    const sums = await sumsOf(1, 'long', edges, matchers)
+    const sums = await sumsOf(1, 'long', edges, matchers, snapshot)
     const ids = matchers.length > 0 ? [8] : Array.from({ length: SERIES }, (_, index) => index + 1)
     expect(sums).toEqual(ids.map((id) => Array.from({ length: days }, () => 24 * id)))
     return asked.length
@@ -76,8 +81,9 @@ function openMemory(days: number) {
     metric: string,
     edges: Float64Array,
     matchers: readonly LabelMatcher[],
+    snapshot: Snapshot | null = null,
   ): Promise<readonly (readonly number[])[]> {
-    const plan = { projectId, version: 1, metric, matchers, edges, isExplained: false, snapshot: null }
+    const plan = { projectId, version: 1, metric, matchers, edges, isExplained: false, snapshot }
     const reading = await remembered.read(
       { ...plan, needs: { gauge: needs, counter: needs } },
       new AbortController().signal,
@@ -129,5 +135,13 @@ describe('the memory of buckets', () => {
     expect(await readDays(250, [ONE_SERIES])).toBe(0)
     change(3, null)
     await expect(readDays(250, [ONE_SERIES])).rejects.toThrow('asked the source')
+  })
+
+  it('answers beside batches that are being stored as long as they lie behind what is asked', async () => {
+    const { readDays } = openMemory(30)
+    const snapshot = { upTo: 5, except: [5], rollbacks: [], fromMicros: DAY_START + 3 * DAY_MICROS }
+    expect(await readDays(3, [], snapshot)).toBe(1)
+    expect(await readDays(3, [], snapshot)).toBe(0)
+    await expect(readDays(4, [], snapshot)).rejects.toThrow('asked the source')
   })
 })

@@ -95,8 +95,9 @@ export function createRememberedSeries(
 
   async function read(plan: SeriesPlan, signal: AbortSignal): Promise<SeriesReading | null> {
     const { edges, matchers } = plan
-    // A snapshot leaves batches out, which buckets have added in already.
-    const level = edges.length < 2 || plan.snapshot !== null ? null : levelFor(edges)
+    // A snapshot leaves batches out, which buckets may have added in already; before it nothing is being written.
+    const isStill = (edges.at(-1) ?? 0) <= (plan.snapshot?.fromMicros ?? Infinity)
+    const level = edges.length < 2 || !isStill ? null : levelFor(edges)
     if (!level) return null
     const address = { projectId: plan.projectId, version: plan.version, metric: plan.metric }
     const memory = memoryOf(address)
@@ -186,17 +187,20 @@ async function historyBefore(
   level: BucketLevel,
   edgeMicros: number,
 ): Promise<Float64Array> {
-  const { type } = context
+  const { type, pace } = context
   const { stretch, hasHours, statistic } = historyOf(level, type, edgeMicros)
   const values = await rememberedValues(memory, context, stretch.fromMicros)
   if (!hasHours) return values
   const blocks = await rememberedBlocks(memory, context, HOURS, [statistic], stretch)
   const edges = Float64Array.of(stretch.toMicros, stretch.toMicros + HOUR_MICROS)
   const filler = createCellFiller(placeBlocks(blocks, HOURS, edges), [statistic], type, [], 1)
-  return Float64Array.from(memory.series, (_, place) => {
+  const history = new Float64Array(memory.series.length)
+  for (let place = 0; place < history.length; place += 1) {
     filler.fill(place)
-    return joined(values[place], filler.before, type === 'counter') ?? Number.NaN
-  })
+    history[place] = joined(values[place], filler.before, type === 'counter') ?? Number.NaN
+    await pace.turn()
+  }
+  return history
 }
 
 /** What was before, and what came after that: the sum for a counter, the later for a gauge; null where there was neither. */
