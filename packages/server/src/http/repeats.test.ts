@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, request, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -96,6 +96,20 @@ describe('exact repeats', () => {
     await ask()
     expect((await ask(headers as Record<string, string>, body)).text).toBe('whole')
     expect((await ask()).text).toBe('again')
+  })
+
+  it('with a header twice are not recognised, and names of headers are taken in any case', async () => {
+    const body = '{"query": "a"}'
+    const send = async (...headers: readonly string[]) => {
+      const always = ['Host', 'localhost', 'Content-Length', String(body.length)]
+      const sent = request(`${url}/query`, { method: 'POST', headers: [...always, ...headers] }).end(body)
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+      return (await buffer(answer)).toString()
+    }
+    await ask()
+    expect(await send('API-Key', 'the key', 'Accept-Encoding', 'gzip')).toBe('again')
+    expect(await send('api-key', 'the key', 'API-KEY', 'the key', 'accept-encoding', 'gzip')).toBe('whole')
+    expect(await send('api-key', 'the key', 'accept-encoding', 'gzip', 'Accept-Encoding', 'br')).toBe('whole')
   })
 
   it('without a key in a header are not recognised', async () => {

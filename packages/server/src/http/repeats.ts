@@ -97,6 +97,7 @@ export function createRepeats({
 
   function hear(
     request: IncomingMessage,
+    caller: Caller,
     known: ReadonlyMap<string, Repeat>,
     response: ServerResponse,
     next: RequestListener,
@@ -109,7 +110,7 @@ export function createRepeats({
         bodies.set(request, body)
         next(request, response)
       }
-      const repeat = known.get(keyOf(request, body))
+      const repeat = known.get(keyOf(caller, body))
       if (!repeat) return handOn()
       // What fails here fails there, and is answered as it ought to be.
       void answer(request, response, repeat).then((isAnswered) => isAnswered || handOn(), handOn)
@@ -118,21 +119,23 @@ export function createRepeats({
 
   return {
     listen: (next) => (request, response) => {
-      const known = isStopped ? undefined : callers.get(callerOf(request) ?? '')
-      if (known) hear(request, known, response, next)
+      const caller = isStopped ? null : callerOf(request)
+      const known = caller && callers.get(caller.name)
+      if (known) hear(request, caller, known, response, next)
       else next(request, response)
     },
     note: (request, body, repeat) => {
       const caller = callerOf(request)
       if (caller === null || body.byteLength > LONGEST_BODY_BYTES) return
-      const key = keyOf(request, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
-      forget(caller, key)
-      const known = callers.get(caller) ?? new Map<string, Repeat>()
+      const { name } = caller
+      const key = keyOf(caller, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+      forget(name, key)
+      const known = callers.get(name) ?? new Map<string, Repeat>()
       // Put last, so that the first one was noted longest ago.
-      callers.delete(caller)
-      callers.set(caller, known)
+      callers.delete(name)
+      callers.set(name, known)
       known.set(key, repeat)
-      bytes += caller.length + key.length
+      bytes += name.length + key.length
       shrink()
     },
     takeBody: (request) => {
@@ -147,21 +150,54 @@ export function createRepeats({
   }
 }
 
-/**
- * Who asks where; null for a request that is not recognised: one without a key of its own in a header, conditional, or with a body that is long
- * or does not say how long it is.
- */
-function callerOf({ method, url, headers }: IncomingMessage): string | null {
-  if (method !== 'POST' || headers['if-none-match'] !== undefined) return null
-  if (headers['content-encoding'] !== undefined || !(Number(headers['content-length']) <= LONGEST_BODY_BYTES))
-    return null
-  const key = headers['api-key'] ?? headers.authorization
-  if (typeof key !== 'string' || key === '') return null
-  return `${url} ${headers['api-key'] === undefined ? 'bearer' : 'key'} ${key}`
+/** Who asks where, and in which encodings an answer is accepted. */
+interface Caller {
+  readonly name: string
+  readonly encodings: string
 }
 
-function keyOf({ headers }: IncomingMessage, body: Buffer): string {
-  return `${headers['accept-encoding'] ?? ''}\n${body.toString('latin1')}`
+/** By the lengths of their names the headers that say so: others need not be looked at, and none put into an object. */
+const HEADERS = new Map<number, readonly string[]>()
+for (const name of [
+  'api-key',
+  'authorization',
+  'accept-encoding',
+  'content-length',
+  'content-encoding',
+  'if-none-match',
+]) {
+  HEADERS.set(name.length, [...(HEADERS.get(name.length) ?? []), name])
+}
+
+/**
+ * Null for a request that is not recognised: one without a key of its own in a header, conditional, with one of these headers twice, or with a body
+ * that is long or does not say how long it is.
+ */
+function callerOf({ method, url, rawHeaders }: IncomingMessage): Caller | null {
+  if (method !== 'POST') return null
+  const found: Record<string, string> = {}
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const given = rawHeaders[i] ?? ''
+    const names = HEADERS.get(given.length)
+    if (!names) continue
+    const name = given.toLowerCase()
+    if (!names.includes(name)) continue
+    if (found[name] !== undefined) return null
+    found[name] = rawHeaders[i + 1] ?? ''
+  }
+  if (found['if-none-match'] !== undefined || found['content-encoding'] !== undefined) return null
+  if (!(Number(found['content-length']) <= LONGEST_BODY_BYTES)) return null
+  const ofItsOwn = found['api-key']
+  const key = ofItsOwn ?? found['authorization'] ?? ''
+  if (key === '') return null
+  return {
+    name: `${url} ${ofItsOwn === undefined ? 'bearer' : 'key'} ${key}`,
+    encodings: found['accept-encoding'] ?? '',
+  }
+}
+
+function keyOf({ encodings }: Caller, body: Buffer): string {
+  return `${encodings}\n${body.toString('latin1')}`
 }
 
 function isSame(project: Project | null, known: Project | null): boolean {
