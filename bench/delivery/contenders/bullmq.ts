@@ -25,6 +25,8 @@ interface BullMq {
   }
 }
 interface Redis {
+  /** A connection that breaks is made again by itself. */
+  on(event: 'error', listener: () => void): void
   info(section: string): Promise<string>
   quit(): Promise<unknown>
 }
@@ -47,6 +49,7 @@ export const bullmq = (build: 'plain' | 'expert'): Contender => ({
     const { Queue } = await importPeer<BullMq>('bullmq')
     const { Redis } = await importPeer<{ Redis: new (url: string, options: object) => Redis }>('ioredis')
     const redis = new Redis(location, { maxRetriesPerRequest: null })
+    redis.on('error', () => {})
     const connection = redis
     const names = build === 'plain' ? ['messages'] : urls.map((_, channel) => `channel-${channel}`)
     const queues = names.map((name) => new Queue(name, { connection }))
@@ -77,6 +80,7 @@ export const bullmq = (build: 'plain' | 'expert'): Contender => ({
     const { Worker } = await importPeer<BullMq>('bullmq')
     const { Redis } = await importPeer<{ Redis: new (url: string, options: object) => Redis }>('ioredis')
     const connection = new Redis(location, { maxRetriesPerRequest: null })
+    connection.on('error', () => {})
     const workers =
       build === 'plain'
         ? [
