@@ -128,9 +128,14 @@ export function createKeptResults({
     return clock.monotonic() - (storedAt.get(basis) ?? Number.NEGATIVE_INFINITY) >= STORE_EVERY_MS
   }
 
-  async function write(key: string, entry: CacheEntry): Promise<void> {
+  /** Noted at once, so that of many who ask at a time one has it stored. */
+  function put(key: string, entry: CacheEntry): Promise<void> {
     unstored.delete(entry.basis)
     storedAt.set(entry.basis, clock.monotonic())
+    return inTurn(key, () => write(key, entry))
+  }
+
+  async function write(key: string, entry: CacheEntry): Promise<void> {
     const { value, projectId, computedAt, computeCostMs, usedAt, basis } = entry
     const json = JSON.stringify(value)
     if (Buffer.byteLength(json) > limits.entryBytesMax) return
@@ -173,7 +178,7 @@ export function createKeptResults({
       if (held && held !== entry) return { entry, written: null }
       const mayWait = gatherMs > 0 && held && !isStoredAtOnce && entry.computeCostMs < DEAR_FROM_MS
       if (!mayWait || (before && isStoreDue(before.basis))) {
-        return { entry, written: inTurn(key, () => write(key, entry)) }
+        return { entry, written: put(key, entry) }
       }
       unstored.add(entry.basis)
       const lastStoredAt = before && storedAt.get(before.basis)
@@ -185,10 +190,10 @@ export function createKeptResults({
       memory.put(key, renewed)
       if (!unstored.has(entry.basis)) {
         await inTurn(key, () => store.renew(hashKey(key), { from: entry.computedAt, to: computedAt }))
-      } else if (isStoreDue(entry.basis)) await inTurn(key, () => write(key, renewed))
+      } else if (isStoreDue(entry.basis)) await put(key, renewed)
     },
     noteUse: (key, entry) => {
-      if (unstored.has(entry.basis) && isStoreDue(entry.basis)) return inTurn(key, () => write(key, entry))
+      if (unstored.has(entry.basis) && isStoreDue(entry.basis)) return put(key, entry)
       const usedAt = clock.now()
       if (usedAt - entry.usedAt < TOUCH_EVERY_MS) return null
       memory.put(key, { ...entry, usedAt })

@@ -328,6 +328,16 @@ describe.each(controlDatabases)('result cache on $name', ({ open }) => {
     expect(await stored()).toHaveLength(2)
   })
 
+  it('stores a quick answer once, however many ask for it again at a time', async () => {
+    const written: number[] = []
+    const write = (results: readonly unknown[]) => Promise.resolve(void written.push(results.length))
+    const busy = newCache({ ...AT_ONCE, store: { ...AT_ONCE.store, write } })
+    await busy.through('key', standard, count)
+    await Promise.all(Array.from({ length: 10 }, () => busy.through('key', standard, fail)))
+    await busy.settled()
+    expect(written).toEqual([1])
+  })
+
   it('stores a quick answer that was found unchanged with its new age', async () => {
     const question = {
       key: 'key',
