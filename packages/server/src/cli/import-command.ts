@@ -58,10 +58,7 @@ export function importCommand(): Command {
         version: options.version,
         onProgress: (fraction, rows) => bar.draw(fraction, rows),
         onWarning: (warning) => warnings.add(warning),
-        onWaiting: (reason, waitMs) =>
-          bar.wait(
-            `waiting: ${describeFailure(reason).split('\n', 1)[0]}; again in ${Math.ceil(waitMs / 1000)} s`,
-          ),
+        onWaiting: (reason, waitMs) => bar.wait(describeFailure(reason).split('\n', 1)[0] ?? '', waitMs),
         onBadRow: options.badRows === undefined ? undefined : badRowWriter(options.badRows, path),
       }).finally(() => bar.clear())
       for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderProgress } from '../../src/cli/import/progress-bar.ts'
+import { createRowToRecord } from '../../src/cli/import/row-to-record.ts'
 import { runImport, type ImportOptions } from '../../src/cli/import/run-import.ts'
 import { runMillrace } from '../cli/run-millrace.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -286,9 +287,37 @@ describe('millrace import', () => {
   })
 
   it('draws a bar', () => {
-    expect(renderProgress(0.5, 1_234_567, 98_765.4, 61.5)).toBe(
-      `[${'█'.repeat(15)}${' '.repeat(15)}] 50 %  1,234,567 rows  98,765/s  1:02 min left`,
+    const half = {
+      name: 'a.csv',
+      fraction: 0.5,
+      rows: 1_234_567,
+      rate: 98_765.4,
+      secondsLeft: 61.5,
+      columns: 100,
+    }
+    expect(renderProgress(half)).toBe(
+      `a.csv [${'█'.repeat(15)}${' '.repeat(15)}] 50 %  1,234,567 rows  98,765/s  1:02 min left`,
     )
-    expect(renderProgress(0, 0, Number.NaN, Number.NaN)).toBe(`[${' '.repeat(30)}] 0 %  0 rows`)
+    const begun = { ...half, fraction: 0, rows: 0, rate: Number.NaN, secondsLeft: Number.NaN }
+    expect(renderProgress(begun)).toBe(`a.csv [${' '.repeat(30)}] 0 %  0 rows`)
+  })
+
+  it('names fields in either spelling (WI-2)', () => {
+    const mapping = { kind: 'event', name: 'E', typeOfColumn: {}, chain: '1' } as const
+    const records = ['blockNumber', 'block_number'].map((field) =>
+      createRowToRecord({ ...mapping, columnOfField: { [field]: 'height' } })({ height: '5' }),
+    )
+    const record = { type: 'event', name: 'E', chain: '1', blockNumber: 5, attributes: {} }
+    expect(records).toEqual([record, record])
+  })
+
+  it('draws it into a narrow terminal too, whatever the name of the file', () => {
+    const half = { fraction: 0.5, rows: 1_234_567, rate: 98_765.4, secondsLeft: 61.5 }
+    const name = 'a-rather-long-name-of-a-file.ndjson'
+    expect(renderProgress({ ...half, name, columns: 79 })).toBe(
+      'a-rath…djson [█████████         ] 50 %  1,234,567 rows  98,765/s  1:02 min left',
+    )
+    expect(renderProgress({ ...half, name, columns: 39 })).toBe('a-rather-…e.ndjson 50 %  1,234,567 rows')
+    expect(renderProgress({ ...half, name, columns: 20 })).toBe('a-rathe….ndjson 50 %')
   })
 })

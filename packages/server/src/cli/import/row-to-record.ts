@@ -50,16 +50,22 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   block_time: 'time',
 }
 
+/** The field that a name in either spelling stands for (WI-2). */
+function fieldCalled(name: string): string {
+  return SYNONYMS[name] ?? name.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+}
+
 /** Makes the translation of rows: columns that are fields of a record become them, the others attributes, or labels of a metric. */
 export function createRowToRecord(mapping: Mapping): (row: SourceRow) => object {
   const { kind, name, chain, typeOfColumn } = mapping
   const fields: ReadonlySet<string> = new Set(FIELDS[kind])
-  for (const field of Object.keys(mapping.columnOfField)) {
-    if (!fields.has(field))
-      throw new UsageError(`--column ${field}= must name one of ${[...fields].join(', ')}`)
-  }
   const fieldOfColumn = new Map(
-    Object.entries(mapping.columnOfField).map(([field, column]) => [column, field]),
+    Object.entries(mapping.columnOfField).map(([written, column]) => {
+      const field = fieldCalled(written)
+      if (!fields.has(field))
+        throw new UsageError(`--column ${written}= must name one of ${[...fields].join(', ')}`)
+      return [column, field]
+    }),
   )
   const given = new Set(fieldOfColumn.values())
   const isMetric = kind === 'counter' || kind === 'gauge'
@@ -67,8 +73,7 @@ export function createRowToRecord(mapping: Mapping): (row: SourceRow) => object 
   const fieldOf = (column: string): string | undefined => {
     const explicit = fieldOfColumn.get(column)
     if (explicit !== undefined) return explicit
-    const guess =
-      SYNONYMS[column] ?? column.replace(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+    const guess = fieldCalled(column)
     return fields.has(guess) && !given.has(guess) ? guess : undefined
   }
   return (row) => {
