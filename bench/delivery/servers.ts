@@ -42,7 +42,7 @@ export async function startServer(kind: ServerKind): Promise<QueueServer> {
       async crash() {
         await end(server, 'SIGKILL')
         await sleep(200)
-        server = await start.run()
+        server = await untilStarted(start.run)
       },
       async stop() {
         process.off('exit', abandon)
@@ -92,7 +92,7 @@ function postgresStarter(directory: string, port: number): Starter {
         cwd: directory,
         stdio: 'ignore',
       })
-      await accepting(port)
+      await accepting(port, child)
       for (const startedAt = performance.now(); ; await sleep(100)) {
         const { status } = spawnSync(
           join(bin, 'psql'),
@@ -121,7 +121,7 @@ function redisStarter(directory: string, port: number): Starter {
         [...settings, '--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'],
         { stdio: 'ignore' },
       )
-      await accepting(port)
+      await accepting(port, child)
       await sleep(300)
       return child
     },
@@ -141,8 +141,20 @@ function idOf(flag: '-u' | '-g'): number {
   return Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
 }
 
-async function accepting(port: number): Promise<void> {
+/** While processes of the one that was killed still run, PostgreSQL ends at once. */
+async function untilStarted(run: Starter['run']): Promise<ChildProcess> {
+  for (const startedAt = performance.now(); ; await sleep(100)) {
+    try {
+      return await run()
+    } catch (error) {
+      if (performance.now() - startedAt > READY_MS) throw error
+    }
+  }
+}
+
+async function accepting(port: number, server: ChildProcess): Promise<void> {
   for (const startedAt = performance.now(); ; await sleep(50)) {
+    if (server.exitCode !== null) throw new Error(`what should listen on port ${port} ended by itself`)
     const isOpen = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1')
       socket.once('connect', () => (socket.destroy(), resolve(true)))
