@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expireDelivery } from '../../src/database/dead-letter-expiry.ts'
-import { ALL_ATTEMPTS } from '../../src/delivery/attempt.ts'
+import { ALL_ATTEMPTS, type Attempt } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { ACKNOWLEDGED, claimRequest, createBench, exported, refused, type Bench } from './bench.ts'
@@ -306,6 +306,31 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     )
     expect(lanes.filter((lane) => lane.state.failures > 0)).toHaveLength(2)
     expect(lanes.map((lane) => lane.channel)).toContain('healthy')
+  })
+
+  it('forgets attempts after seven days, however many, and none before (DL-11)', async () => {
+    const id = await bench.configure()
+    const attempt: Attempt = {
+      webhookId: 'msg_1',
+      startedAt: bench.clock.now(),
+      durationMs: 1,
+      outcome: 'acknowledged',
+      status: 200,
+      reason: '',
+      messages: 1,
+      bytes: 1,
+      firstEventId: 1,
+      lastEventId: 1,
+      answer: new Uint8Array(),
+    }
+    for (let n = 0; n < 450; n += 1) await bench.attempts.record(id, attempt)
+    bench.clock.advance(1)
+    await bench.attempts.record(id, { ...attempt, startedAt: bench.clock.now() })
+    bench.clock.advance(7 * DAY_MS - 2)
+    expect(await expireDelivery(bench.db, bench.clock.now())).toBe(0)
+    bench.clock.advance(1)
+    expect(await expireDelivery(bench.db, bench.clock.now())).toBe(450)
+    expect(await bench.db.selectFrom('webhook_attempt').select('id').execute()).toHaveLength(1)
   })
 
   it('records every attempt with what followed from it (DL-11)', async () => {
