@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Command, Option } from 'commander'
+import { checkReadable } from './check-readable.ts'
 import { collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { describeFailure } from './describe-failure.ts'
 import { createProgressBar } from './import/progress-bar.ts'
@@ -45,6 +46,8 @@ export function importCommand(): Command {
     if (options.batchRows < 1 || options.batchRows > 100_000) {
       throw new UsageError('--batch-rows must be from 1 to 100000')
     }
+    // All of them before the first is imported.
+    for (const path of files) await checkReadable('the file', path)
     for (const path of files) {
       const bar = createProgressBar(basename(path))
       const warnings = new Set<string>()

@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { DemoInput } from '../../demo/demo-messages.ts'
 import { surveyRecording } from '../../demo/recorded-blocks.ts'
 import type { StartOptions } from '../start-command.ts'
+import { checkReadable } from '../check-readable.ts'
 import { UsageError } from '../usage-error.ts'
 import type { DemoState, DemoStateFile } from './demo-state.ts'
 
@@ -18,19 +18,7 @@ export async function checkInput(options: StartOptions): Promise<void> {
   if (contract !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(contract)) {
     throw new UsageError(`--contract must be 0x and 40 hexadecimal digits, not "${contract}"`)
   }
-  if (logs !== undefined) await checkRecording(logs)
-}
-
-async function checkRecording(path: string): Promise<void> {
-  const reason = await open(path).then(
-    async (file) => {
-      const isFile = (await file.stat()).isFile()
-      await file.close()
-      return isFile ? null : 'it is no file'
-    },
-    (error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? 'there is no such file' : error.message),
-  )
-  if (reason !== null) throw new UsageError(`--logs ${path} cannot be read: ${reason}`)
+  if (logs !== undefined) await checkReadable('--logs', logs)
 }
 
 /** Where the demo's blocks come from. */
