@@ -1,7 +1,7 @@
 import { invalidArgument } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import type { PreparedStatement } from './prepare-statement.ts'
-import { createRecentValues } from './recent-values.ts'
+import { createRecentValues } from '../platform/recent-values.ts'
 import type { Execution, SqlEngine } from './sql-engine.ts'
 
 /** Characters of the statements whose resolved form is remembered as good, all together. */

@@ -1,5 +1,5 @@
 import { rowsOf, type RowBatch } from './encode-rows.ts'
-import { createRecentValues } from './recent-values.ts'
+import { createRecentValues } from '../platform/recent-values.ts'
 import type { Spool } from './spool.ts'
 import { unpackChunk } from './spool-chunk.ts'
 

@@ -4,7 +4,7 @@ import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { bindParameters } from './parameters.ts'
 import { placeError, type StatementSource } from './place-error.ts'
-import { createRecentValues } from './recent-values.ts'
+import { createRecentValues } from '../platform/recent-values.ts'
 import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
 
 /** A statement that may run, and on what. */

@@ -1,3 +1,4 @@
+import { getOrMake } from '../platform/get-or-make.ts'
 import type { Touches } from './snapshot.ts'
 
 /**
@@ -85,12 +86,4 @@ export function createChangeCollector(): ChangeCollector {
     changes: () =>
       [...byName.values()].flatMap((chains) => [...chains.values()].flatMap((days) => [...days.values()])),
   }
-}
-
-function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }

@@ -36,8 +36,10 @@ export interface Ingest {
   ): Promise<RollbackAnswer>
   /** Drops the data of a version that takes no more, behind what is being stored to it. */
   dropVersion(version: ProjectVersion): Promise<void>
-  /** Takes back what dead instances left unfinished, and removes what is left of deleted versions, and mends what earlier builds derived wrongly. To be called at start before anything is accepted, and now and then where several instances share the engines. */
+  /** Takes back what dead instances left unfinished, and removes what is left of deleted versions. To be called at start before anything is accepted, and now and then where several instances share the engines. */
   recover(): Promise<void>
+  /** Makes anew what earlier builds derived wrongly. To be called once, at start. */
+  mend(): Promise<void>
   /** Drops the memory of batch ids whose batches were accepted longer than `ageMs` ago. */
   expire(ageMs: number): Promise<number>
   /** Refuses new work and resolves when what was accepted is stored. */
@@ -226,6 +228,9 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         log.info({ projectId, version, unfinished: left.length }, 'ingest.recovered')
       }
       await removeLeftVersions(options)
+    },
+
+    mend: async () => {
       const mended = await options.facts.mendHours()
       if (mended > 0) log.info({ partitions: mended }, 'ingest.hours_mended')
     },

@@ -1,3 +1,4 @@
+import { getOrMake } from '../platform/get-or-make.ts'
 import type { BucketBlock } from './bucket-block.ts'
 import type { BucketLevel } from './bucket-level.ts'
 import type { Pace } from './pace.ts'
@@ -29,19 +30,14 @@ export function createBlockBuilder({ bucketsPerBlock }: BucketLevel, width: numb
   const keysPerBlock = 2 * bucketsPerBlock
   const gathered = new Map<number, Rows>()
 
-  function rowsOf(number: number): Rows {
-    const known = gathered.get(number)
-    if (known) return known
-    const rows: Rows = {
+  const rowsOf = (number: number): Rows =>
+    getOrMake(gathered, number, () => ({
       number,
       length: 0,
       places: new Int32Array(FIRST_CAPACITY),
       keys: new Uint8Array(FIRST_CAPACITY),
       numbers: new Float64Array(FIRST_CAPACITY * stride),
-    }
-    gathered.set(number, rows)
-    return rows
-  }
+    }))
 
   function sortRows({ length, places, keys, numbers }: Rows, series: number): BucketBlock {
     // By key, then by place, which keeps the order of keys: each time it is counted where the next one goes.

@@ -1,3 +1,4 @@
+import { getOrMake } from '../platform/get-or-make.ts'
 import { EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
 import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
 import { lostIn } from './range-aggregate.ts'
@@ -23,8 +24,7 @@ export function placeBlocks(
   level: BucketLevel,
   edges: Float64Array,
 ): readonly PlacedBlock[] {
-  const ofEdges = placements.get(edges) ?? new Map<BucketLevel, readonly Placement[]>()
-  placements.set(edges, ofEdges)
+  const ofEdges = getOrMake(placements, edges, () => new Map<BucketLevel, readonly Placement[]>())
   const known = ofEdges.get(level)
   const placed = known?.length === blocks.length ? known : place(blocks.length, level, edges)
   ofEdges.set(level, placed)

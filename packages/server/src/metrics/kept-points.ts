@@ -175,7 +175,7 @@ export function membership(points: Float64Array): (point: number) => boolean {
 }
 
 /** About the bytes that kept points take. */
-export function bytesOf({ points, series }: Pick<KeptPoints, 'points' | 'series'>): number {
+export function bytesOf({ points, series }: Points): number {
   return series.reduce(
     (bytes, { values }) => bytes + values.buffer.byteLength + SERIES_BYTES,
     points.buffer.byteLength,

@@ -1,5 +1,6 @@
 import type { MetricQuery } from '@millrace/contract'
 import { invalidArgument } from '../platform/errors.ts'
+import { getOrMake } from '../platform/get-or-make.ts'
 import { parseAggregate, type Aggregate } from './aggregate.ts'
 import { periodOf, shiftedWindows } from './apply-functions.ts'
 import { FUNCTIONS, parseFunctions, type FunctionCall } from './functions.ts'
@@ -28,11 +29,8 @@ const plans = new WeakMap<Grid, WeakMap<MetricQuery, QueryPlan>>()
 
 /** Plans a query on a grid, once for both; throws `invalid_argument` for what that query alone has wrong. */
 export function planQuery(query: MetricQuery, field: string, grid: Grid): QueryPlan {
-  const ofGrid = plans.get(grid) ?? new WeakMap<MetricQuery, QueryPlan>()
-  plans.set(grid, ofGrid)
-  const plan = ofGrid.get(query) ?? makePlan(query, field, grid)
-  ofGrid.set(query, plan)
-  return plan
+  const ofGrid = getOrMake(plans, grid, () => new WeakMap<MetricQuery, QueryPlan>())
+  return getOrMake(ofGrid, query, () => makePlan(query, field, grid))
 }
 
 function makePlan(query: MetricQuery, field: string, grid: Grid): QueryPlan {
@@ -67,8 +65,7 @@ const cells = new WeakMap<Grid, Map<string, Cells>>()
 const CELLS_MAX = 8
 
 function cellsOf(first: FunctionCall | null, grid: Grid): Cells {
-  const ofGrid = cells.get(grid) ?? new Map<string, Cells>()
-  cells.set(grid, ofGrid)
+  const ofGrid = getOrMake(cells, grid, () => new Map<string, Cells>())
   const key = first ? `${first.name} ${JSON.stringify(first.argument)}` : ''
   const known = ofGrid.get(key)
   if (known) return known

@@ -1,3 +1,4 @@
+import { getOrMake } from '../platform/get-or-make.ts'
 import type { GridSeries } from './grid-series.ts'
 import type { Labels } from './labels.ts'
 import { fillTemplate, labelKey, seriesExpression } from './labels.ts'
@@ -41,18 +42,10 @@ export interface AnswerSeries {
 
 const timestamps = new WeakMap<Grid, readonly number[]>()
 
-function timestampsOf(grid: Grid): readonly number[] {
-  const known = timestamps.get(grid)
-  if (known) return known
-  const made = Array.from(grid.points)
-  timestamps.set(grid, made)
-  return made
-}
-
 /** The part of an answer that the grid alone decides. */
 export function describeGrid(grid: Grid): Omit<RangeAnswer, 'results' | 'warnings'> {
   return {
-    timestampsSeconds: timestampsOf(grid),
+    timestampsSeconds: getOrMake(timestamps, grid, () => Array.from(grid.points)),
     stepSeconds: grid.stepSeconds,
     isAdjusted: grid.isAdjusted,
     timezone: grid.zone.name,

@@ -1,4 +1,5 @@
 import { invalidArgument } from '../platform/errors.ts'
+import { createRecentValues } from '../platform/recent-values.ts'
 import { gridPoints } from './grid.ts'
 import type { InstantExpression } from './instant.ts'
 import { parseInstant, resolveInstant } from './instant.ts'
@@ -68,8 +69,7 @@ export function createGrids(range: TimeRange): (nowMs: number) => Grid {
 }
 
 /** Grids of ranges that were asked for lately: the queries of a dashboard share one, and what is planned on it. */
-const recent = new Map<string, Grid>()
-const RECENT_MAX = 16
+const recent = createRecentValues<Grid>(16)
 
 /** The grid of a range at the moment `nowMs` (TR-4 to TR-6). */
 export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
@@ -77,9 +77,7 @@ export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
   const { startMs, endMs } = resolveBounds(range, zone, nowMs)
   const key = `${startMs} ${endMs} ${range.stepSeconds} ${zone.name}`
   const grid = recent.get(key) ?? makeGrid(zone, startMs, endMs, range.stepSeconds)
-  recent.delete(key)
-  recent.set(key, grid)
-  if (recent.size > RECENT_MAX) recent.delete(recent.keys().next().value ?? '')
+  recent.put(key, grid, 1)
   return grid
 }
 

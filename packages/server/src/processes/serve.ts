@@ -49,6 +49,7 @@ export async function serve(config: Config): Promise<RunningService> {
       log,
     )
     await parts.ingest.recover()
+    await parts.ingest.mend()
     await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))
     let address = ''

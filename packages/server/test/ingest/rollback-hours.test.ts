@@ -118,7 +118,7 @@ describe('what is derived from samples, after a rollback', () => {
     )
     expect(await hours(month, true)).not.toEqual(await hours(month, false))
     // As the service does when it starts.
-    await ingest.recover()
+    await ingest.mend()
     expect(await hours(month, true)).toEqual(await hours(month, false))
     expect(await parts(month)).toEqual([{ hasHours: 1 }])
   })
