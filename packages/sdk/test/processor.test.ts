@@ -26,6 +26,16 @@ const lines = (index: number) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 describe('a processor', () => {
+  it.each([
+    [{ baseUrl: 'nonsense' }, /baseUrl must be an http or https address .*not "nonsense"/],
+    [{ baseUrl: 'localhost:8080' }, /baseUrl must be an http or https address/],
+    [{ apiKey: 'mr_…' }, /apiKey must be a text of ASCII characters/],
+    [{ apiKey: undefined }, /apiKey must be a text/],
+    [{ project: 'erc20' }, /project must be "owner\/name"/],
+  ])('refuses %j at once instead of waiting for a service that cannot be', (options, pattern) => {
+    expect(() => processor(options)).toThrow(pattern)
+  })
+
   it('sends what the handlers of a block emit as NDJSON, each record with its place (IN-1)', async () => {
     const sut = processor({ version: 3 })
     await sut.block({ ...block(7), hash: '0xaa' }, (context) => {

@@ -1,3 +1,4 @@
+import { checkConnection } from './check-connection.ts'
 import { projectPath, request, type Connection } from './request.ts'
 import type {
   CachePolicyRequest,
@@ -50,8 +51,12 @@ export interface Client {
   ): Promise<DeadLetterPage>
 }
 
-/** A client of the service at `baseUrl`. It keeps no state and never retries: reads are cheap to repeat by the caller. */
+/**
+ * A client of the service at `baseUrl`. It keeps no state and never retries: reads are cheap to repeat by the caller.
+ * Throws a `TypeError` for an address or key that nothing can be sent with.
+ */
 export function createClient(connection: Connection): Client {
+  checkConnection(connection)
   const executeSql: Client['executeSql'] = async (project, query, signal) => {
     const path = `/analytics/${projectPath(project)}/sql/execute`
     const json = 'cursor' in query ? { cursor: query.cursor } : firstPage(query)

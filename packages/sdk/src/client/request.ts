@@ -1,3 +1,4 @@
+import { checkConnection } from './check-connection.ts'
 import { errorFromAnswer, MillraceError } from './millrace-error.ts'
 
 /** Where the service is and who asks. */
@@ -35,9 +36,11 @@ export interface RetryOptions {
 
 /**
  * Sends one request to any route and returns the parsed JSON answer, null when there is none. Throws `MillraceError`
- * for every status that is not 2xx, and what `fetch` throws when the service cannot be reached.
+ * for every status that is not 2xx, what `fetch` throws when the service cannot be reached, and a `TypeError` for an
+ * address or key that nothing can be sent with.
  */
 export async function request(connection: Connection, parts: RequestParts): Promise<unknown> {
+  checkConnection(connection)
   const url = new URL(`${connection.baseUrl.replace(/\/+$/, '')}/api/v1${parts.path}`)
   for (const [name, value] of Object.entries(parts.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
@@ -84,6 +87,7 @@ export async function requestWithRetry(
   parts: RequestParts,
   retry: RetryOptions = {},
 ): Promise<unknown> {
+  checkConnection(connection)
   const { initialMs = 250, maximumMs = 15_000, giveUpAfterMs = Infinity } = retry
   const startedAt = performance.now()
   for (let attempt = 1; ; attempt++) {

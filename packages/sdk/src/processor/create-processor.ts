@@ -1,3 +1,4 @@
+import { checkConnection } from '../client/check-connection.ts'
 import {
   projectPath,
   request,
@@ -53,14 +54,16 @@ const MAX_CHANGES = 50_000
 /**
  * A processor of `project`. One request is under way at a time. A batch that finds the service away, restarting or
  * busy is sent again under the same id until it is accepted; one that is refused rejects the call and all later ones.
+ * Throws a `TypeError` for an address, key or project that nothing can be sent to.
  */
 export function createProcessor(options: ProcessorOptions): Processor {
-  const { project, version, retry, signal, onWarning, spool = null } = options
+  checkConnection(options)
+  const { version, retry, signal, onWarning, spool = null } = options
+  const base = `/ingest/${projectPath(options.project)}`
   const earlier = createEntityChanges()
   const source = { reader: createEntityReader(options), earlier }
 
   function partsOf(entry: SpoolEntry) {
-    const base = `/ingest/${projectPath(project)}`
     const withSignal = signal === undefined ? {} : { signal }
     if (entry.kind === 'rollback') {
       const { chain, blockNumber } = entry

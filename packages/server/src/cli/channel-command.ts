@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { channelBody, withChannelOptions, type ChannelOptions } from './channel-options.ts'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { formatTable, printJson, printLine } from './print.ts'
+import { printTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 
 type Project = readonly [string, string]
@@ -38,7 +38,7 @@ export function channelCommand(): Command {
   ).action(async (project: Project, options: ConnectionOptions) => {
     const { channels } = await ask<{ channels: readonly ChannelView[] }>(options, 'GET', pathOf(project))
     if (options.json) printJson(channels)
-    else printLine(formatTable(LIST_COLUMNS, channels))
+    else printTable(LIST_COLUMNS, channels)
   })
 
   sub('show', 'show a channel: its settings, queue and next attempt').action(
@@ -109,7 +109,7 @@ export function channelCommand(): Command {
       const path = `${pathOf(project, name)}/attempts?${query.toString()}`
       const { attempts } = await ask<{ attempts: readonly AttemptView[] }>(options, 'GET', path)
       if (options.json) printJson(attempts)
-      else printLine(formatTable(ATTEMPT_COLUMNS, attempts))
+      else printTable(ATTEMPT_COLUMNS, attempts)
     })
   return command
 }
@@ -148,6 +148,6 @@ function printChannel(channel: ChannelView, options: ConnectionOptions): void {
   if (options.json) printJson(channel)
   else {
     const rows = Object.entries(channel).map(([setting, value]) => ({ setting, value }))
-    printLine(formatTable(['setting', 'value'], rows))
+    printTable(['setting', 'value'], rows)
   }
 }

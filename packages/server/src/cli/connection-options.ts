@@ -1,5 +1,7 @@
 import { request, type Connection } from '@millrace/sdk'
 import { Option, type Command } from 'commander'
+import { endWithReader } from './closed-output.ts'
+import { UsageError } from './usage-error.ts'
 
 /** The options of every command that asks a running service. */
 export interface ConnectionOptions {
@@ -18,11 +20,15 @@ export function withConnection(command: Command): Command {
     )
     .addOption(new Option('--key <key>', 'API key').env('MILLRACE_API_KEY'))
     .option('--json', 'print JSON instead of a table')
+    .hook('preAction', endWithReader)
 }
 
-/** The service and key that the options name. */
-export function connectionOf(options: ConnectionOptions): Connection {
-  return { baseUrl: options.url, apiKey: options.key ?? '' }
+/** The service and key that the options name. Throws `UsageError` for what is no address. */
+export function connectionOf({ url, key = '' }: ConnectionOptions): Connection {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new UsageError(`--url (MILLRACE_URL) must be an http or https address, not "${url}"`)
+  }
+  return { baseUrl: url, apiKey: key }
 }
 
 /** Asks the service and returns the answer, whose shape the caller knows from the contract. */

@@ -3,7 +3,7 @@ import { createClient } from '@millrace/sdk'
 import { Command } from 'commander'
 import { ask, collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { formatTable, printJson, printLine } from './print.ts'
+import { printTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -84,7 +84,7 @@ async function pull(project: string, options: PullOptions): Promise<void> {
     ...attributes,
   }))
   const more = Object.keys(messages[0]?.attributes ?? {}).filter((name) => name !== 'channel_name')
-  printLine(formatTable(['id', 'channel', 'messages', ...more], rows))
+  printTable(['id', 'channel', 'messages', ...more], rows)
 }
 
 async function list(
@@ -99,7 +99,7 @@ async function list(
   const path = `/webhook/channels/${projectSegments(project)}/${encodeURIComponent(channel)}/deadletters`
   const { deadLetters } = await ask<DeadLetterList>(options, 'GET', `${path}?${query.toString()}`)
   if (options.json) printJson(deadLetters)
-  else printLine(formatTable(LIST_COLUMNS, deadLetters))
+  else printTable(LIST_COLUMNS, deadLetters)
 }
 
 const LIST_COLUMNS = ['id', 'diedAt', 'messages', 'attempts', 'lastStatus', 'lastError', 'redriveRequestedAt']

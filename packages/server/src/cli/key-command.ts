@@ -1,7 +1,7 @@
 import type { KeyCreated, KeyView } from '@millrace/contract'
 import { Command, Option } from 'commander'
 import { ask, collect, withConnection, type ConnectionOptions } from './connection-options.ts'
-import { formatTable, printJson, printLine } from './print.ts'
+import { printTable, printJson, printLine } from './print.ts'
 
 interface CreateOptions extends ConnectionOptions {
   readonly permission: readonly string[]
@@ -50,9 +50,7 @@ export function keyCommand(): Command {
         permissions: key.permissions.join(' '),
         projects: key.projects?.join(' ') ?? '(all)',
       }))
-      printLine(
-        formatTable(['id', 'name', 'owner', 'permissions', 'projects', 'lastUsedAt', 'revokedAt'], rows),
-      )
+      printTable(['id', 'name', 'owner', 'permissions', 'projects', 'lastUsedAt', 'revokedAt'], rows)
     },
   )
   withConnection(

@@ -8,14 +8,52 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }
 
+/** Prints rows as a table, or each as a paragraph where the terminal is too narrow for the table. */
+export function printTable(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+): void {
+  printLine(formatRows(columns, rows, process.stdout.isTTY ? process.stdout.columns : Infinity))
+}
+
+/** `formatTable`, or `formatParagraphs` where that is wider than so many characters. */
+export function formatRows(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+  width: number,
+): string {
+  const table = formatTable(columns, rows)
+  const isFitting = rows.length === 0 || table.split('\n').every((line) => line.length <= width)
+  return isFitting ? table : formatParagraphs(columns, rows)
+}
+
 const MOST_WIDTH = 60
+const MOST_PARAGRAPH_WIDTH = 1000
+
+/** A line a column, so that a terminal that wraps long values keeps them readable; rows are numbered. */
+function formatParagraphs(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+): string {
+  const width = Math.max(...columns.map((column) => column.length))
+  return rows
+    .map((row, index) =>
+      [
+        `─[ ${index + 1} ]─`,
+        ...columns.map((column) =>
+          `${column.padEnd(width)}  ${cellOf(row[column], MOST_PARAGRAPH_WIDTH)}`.trimEnd(),
+        ),
+      ].join('\n'),
+    )
+    .join('\n')
+}
 
 /** Rows as a table with a heading; numbers to the right, long cells cut. */
 export function formatTable(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[],
 ): string {
-  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
+  const cells = rows.map((row) => columns.map((column) => cellOf(row[column], MOST_WIDTH)))
   const widths = columns.map((column, index) =>
     Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)),
   )
@@ -37,10 +75,16 @@ export function formatTable(
   ].join('\n')
 }
 
-function cellOf(value: unknown): string {
+function cellOf(value: unknown, mostLength: number): string {
   if (value === null || value === undefined) return ''
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // Data is written by strangers; control characters could rewrite the terminal.
-  const printable = text.replaceAll(/\p{Cc}/gu, ' ')
-  return printable.length > MOST_WIDTH ? `${printable.slice(0, MOST_WIDTH - 1)}…` : printable
+  const text = printable(typeof value === 'string' ? value : JSON.stringify(value))
+  return text.length > mostLength ? `${text.slice(0, mostLength - 1)}…` : text
+}
+
+/**
+ * Text for a person, in one line. Data is written by strangers; control characters could rewrite the terminal, and marks of direction what is
+ * read.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu, ' ')
 }

@@ -1,7 +1,7 @@
 import type { ProjectView } from '@millrace/contract'
 import { Command, InvalidArgumentError } from 'commander'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
-import { formatTable, printJson, printLine } from './print.ts'
+import { printTable, printJson, printLine } from './print.ts'
 
 /** `millrace project create|list`. */
 export function projectCommand(): Command {
@@ -37,7 +37,7 @@ export function projectCommand(): Command {
         public: isPublic,
         version: activeVersion,
       }))
-      printLine(formatTable(['project', 'type', 'public', 'version'], rows))
+      printTable(['project', 'type', 'public', 'version'], rows)
     },
   )
   return command

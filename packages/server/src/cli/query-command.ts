@@ -2,7 +2,7 @@ import { createClient, type RangeQueryAnswer } from '@millrace/sdk'
 import { Command } from 'commander'
 import { collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { formatTable, printJson, printLine } from './print.ts'
+import { printable, printJson, printLine, printTable } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface QueryOptions extends ConnectionOptions {
@@ -62,13 +62,13 @@ function printAnswer(answer: RangeQueryAnswer): void {
   for (const { error, matrix } of answer.results) {
     if (error) throw new Error(error)
     for (const { metric, values } of matrix?.samples ?? []) {
-      const labels = Object.entries(metric.labels).map(([name, value]) => `${name}="${value}"`)
-      printLine(`${metric.displayName}{${labels.join(', ')}}`)
+      printLine(printable(metric.displayName))
       const rows = values.map(({ timestamp, value }) => ({
         time: new Date(Number(timestamp) * 1000).toISOString(),
         value,
       }))
-      printLine(`${formatTable(['time', 'value'], rows)}\n`)
+      printTable(['time', 'value'], rows)
+      printLine()
     }
   }
 }

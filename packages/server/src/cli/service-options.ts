@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { outliveReader } from './closed-output.ts'
 
 /** The options of the commands that run the service. What is absent comes from the environment or a default. */
 export interface ServiceOptions {
@@ -15,6 +16,7 @@ export function withService(command: Command, defaultLogLevel?: string): Command
     'MILLRACE_LOG_LEVEL',
   )
   return command
+    .hook('preAction', outliveReader)
     .option('--port <port>', 'port to listen on, 0 for a free one (MILLRACE_PORT, 8080)')
     .option('--host <address>', 'address to listen on (MILLRACE_HOST, 127.0.0.1)')
     .option(

@@ -2,7 +2,7 @@ import { createClient, type SqlAnswer } from '@millrace/sdk'
 import { Command } from 'commander'
 import { connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { formatTable, printLine } from './print.ts'
+import { printTable, printLine } from './print.ts'
 
 interface SqlOptions extends ConnectionOptions {
   readonly size: number
@@ -39,5 +39,5 @@ export function sqlCommand(): Command {
 
 function printPage({ result }: SqlAnswer, options: SqlOptions): void {
   if (options.json) for (const row of result.rows) printLine(JSON.stringify(row))
-  else printLine(formatTable(result.columns, result.rows))
+  else printTable(result.columns, result.rows)
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { formatTable } from '../../src/cli/print.ts'
-import { runMillrace } from './run-millrace.ts'
+import { formatRows, formatTable } from '../../src/cli/print.ts'
+import { runMillrace, startMillrace } from './run-millrace.ts'
 
 describe('the command line', () => {
   it.each([
@@ -20,6 +23,11 @@ describe('the command line', () => {
     [['sql', 'demo/erc20', 'select 1', '--size', 'many'], /--size.*whole number/],
     [['key', 'create', 'k'], /--permission/],
     [['query', 'demo/erc20', 'm', '--aggregate', 'MEAN'], /--aggregate must be one of AVG, SUM/],
+    [
+      ['project', 'list', '--url', 'localhost:8080'],
+      /--url \(MILLRACE_URL\) must be an http or https address/,
+    ],
+    [['import', 'demo/erc20', import.meta.filename, '--url', 'nonsense'], /--url.*not "nonsense"/],
     [['project', 'create', 'erc20'], /value 'erc20' is invalid.*owner\/name/],
   ])('says what is wrong with %j, with exit code 2', async (args, pattern) => {
     const { code, stderr } = await runMillrace(args)
@@ -48,15 +56,52 @@ describe('the command line', () => {
     expect(code).toBe(1)
   })
 
+  it('ends without a word when nobody reads what it prints', async () => {
+    const server = createServer((_request, response) => response.end('{"projects":[]}')).listen(
+      0,
+      '127.0.0.1',
+    )
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const running = startMillrace(['project', 'list', '--url', `http://127.0.0.1:${port}`])
+    running.process.stdout?.destroy()
+    const { code, stderr } = await running.finished.finally(() => server.close())
+    expect(stderr).toBe('')
+    expect(code).toBe(0)
+  })
+
+  it('says that a key cannot be one, without repeating it', async () => {
+    const { code, stderr } = await runMillrace(['project', 'list', '--key', 'mr_…secret'])
+    expect(stderr).toMatch(/apiKey must be a text of ASCII characters/)
+    expect(stderr).not.toContain('secret')
+    expect(code).toBe(1)
+  })
+
+  it('prints a paragraph a row where the terminal is too narrow for the table', () => {
+    const rows = [
+      { name: 'a', note: 'x'.repeat(70) },
+      { name: 'b', note: null },
+    ]
+    expect(formatRows(['name', 'note'], rows, 66)).toBe(formatTable(['name', 'note'], rows))
+    expect(formatRows(['name', 'note'], rows, 65).split('\n')).toEqual([
+      '─[ 1 ]─',
+      'name  a',
+      `note  ${'x'.repeat(70)}`,
+      '─[ 2 ]─',
+      'name  b',
+      'note',
+    ])
+  })
+
   it('prints tables whose cells cannot move the cursor of the terminal', () => {
     const rows = [
-      { name: 'a\u001B[2Jb', n: 5 },
+      { name: 'a\u001B[2\u202Eb', n: 5 },
       { name: null, n: 123 },
     ]
     expect(formatTable(['name', 'n'], rows).split('\n')).toEqual([
       'name      n',
       '──────  ───',
-      'a [2Jb    5',
+      'a [2 b    5',
       '        123',
     ])
   })
