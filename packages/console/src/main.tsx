@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './api/request.ts'
+import { ApiError, onSessionEnd } from './api/request.ts'
 import { sessionQuery } from './api/session.ts'
 import { createConsoleRouter } from './router.tsx'
 import { noteLost } from './shell/health.ts'
@@ -17,11 +17,6 @@ import './styles/pages.css'
 applyTheme()
 
 function noteFailure(error: Error) {
-  // The key was revoked, or the session has ended: whatever is on the screen may not be shown any longer.
-  if (error instanceof ApiError && error.status === 401 && client.getQueryData(sessionQuery.queryKey)) {
-    client.setQueryData(sessionQuery.queryKey, null)
-    void router.invalidate()
-  }
   if (error instanceof ApiError && error.status === 0) noteLost(client)
 }
 
@@ -38,6 +33,14 @@ const client = new QueryClient({
   },
 })
 const router = createConsoleRouter(client)
+
+onSessionEnd(() => {
+  // Whoever signs in, or asks whether he is signed in, has no session that could end.
+  if (!client.getQueryData(sessionQuery.queryKey)) return
+  // The key was revoked, or the session is too old: whatever is on the screen may not be shown any longer.
+  client.setQueryData(sessionQuery.queryKey, null)
+  void router.navigate({ to: '/sign-in', search: { next: router.latestLocation.href, hasEnded: true } })
+})
 
 const root = document.querySelector('#root')
 if (root) {

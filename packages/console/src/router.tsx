@@ -28,10 +28,11 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: 'sign-in',
   // What is not said here is left as it came in the address: everything unwanted is said to be undefined.
-  validateSearch: (search): { next?: string | undefined } => ({
+  validateSearch: (search): { next?: string | undefined; hasEnded?: true | undefined } => ({
     // Only an address of this console: another site must not be able to lead a browser on to itself.
     next:
       typeof search['next'] === 'string' && /^\/(?![/\\])/.test(search['next']) ? search['next'] : undefined,
+    hasEnded: search['hasEnded'] === true || undefined,
   }),
   component: SignInPage,
 })

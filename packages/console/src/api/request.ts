@@ -20,6 +20,13 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined
 }
 
+let tellSessionEnd: () => void = () => undefined
+
+/** Has `listener` told of every answer that the session does not, or no longer, exist, whoever asked. Replaces the one before. */
+export function onSessionEnd(listener: () => void): void {
+  tellSessionEnd = listener
+}
+
 /** Sends a request below `/api/v1`, with the session of this browser. Throws `ApiError`, and `AbortError` when aborted. */
 export async function request<Answer>(path: string, options: ApiRequest = {}): Promise<Answer> {
   const answer = await send(`/api/v1${path}`, options)
@@ -59,6 +66,7 @@ async function send(address: string, { method = 'GET', body, signal }: ApiReques
 }
 
 function refusal(answer: Response, text: string): ApiError {
+  if (answer.status === 401) tellSessionEnd()
   const requestId = answer.headers.get('x-request-id')
   try {
     const { message, details } = JSON.parse(text) as { message: string; details?: readonly unknown[] }

@@ -11,7 +11,7 @@ import { ErrorNotice } from '../parts/notice.tsx'
 
 /** Where a key becomes a session. */
 export function SignInPage() {
-  const { next } = useSearch({ from: '/sign-in' })
+  const { next, hasEnded } = useSearch({ from: '/sign-in' })
   const client = useQueryClient()
   const router = useRouter()
   const [key, setKey] = useState('')
@@ -43,6 +43,11 @@ export function SignInPage() {
           <img src={mark} alt="" width="36" height="36" />
           <h1>Millrace</h1>
         </div>
+        {hasEnded && !error && (
+          <p className="notice" role="status">
+            The session has ended. Sign in again to go on where you were.
+          </p>
+        )}
         <TextInput
           label="API key"
           type="password"

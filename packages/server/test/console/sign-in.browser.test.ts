@@ -30,11 +30,30 @@ describe('signing in', { timeout: 120_000 }, () => {
     expect(await flow.page.getByRole('link', { name: 'Keys' }).count()).toBe(0)
     await flow.page.goto(`${PROJECT}/webhooks`)
     await flow.see(/managed with a key that has the permission admin/)
-    await fetch(`${flow.service.url}/api/v1/keys/${body.key.id}`, {
-      method: 'DELETE',
-      headers: { 'api-key': flow.service.administratorKey },
-    })
+    await revoke(body.key.id)
     await flow.page.getByRole('link', { name: 'Data' }).click()
     await flow.page.getByLabel('API key').waitFor()
   })
+  it('says that the session has ended when it does so under an open page, and leads back to it', async () => {
+    const { body } = await flow.service.post('/keys', { name: 'leaving', permissions: ['read'] })
+    await signIn(flow.page, body.secret, `${PROJECT}/sql?sql=select%2042`)
+    await flow.press('Run')
+    await flow.page.getByRole('gridcell', { name: '42' }).waitFor()
+    await revoke(body.key.id)
+    await flow.press('Run')
+    await flow.see('The session has ended.')
+    expect(await flow.page.getByText('42').count()).toBe(0)
+    await expectAccessible(flow.page)
+    await flow.page.getByLabel('API key').fill(flow.service.administratorKey)
+    await flow.press('Sign in')
+    await flow.page.getByRole('heading', { name: 'SQL' }).waitFor()
+    expect(new URL(flow.page.url()).searchParams.get('sql')).toBe('select 42')
+  })
 })
+
+async function revoke(id: string): Promise<void> {
+  await fetch(`${flow.service.url}/api/v1/keys/${id}`, {
+    method: 'DELETE',
+    headers: { 'api-key': flow.service.administratorKey },
+  })
+}
