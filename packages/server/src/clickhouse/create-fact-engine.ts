@@ -185,10 +185,12 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 function insertStatement(insert: Insert): string {
   const columns = insert.columns ? ` (${insert.columns.map(quoteIdentifier).join(', ')})` : ''
   // In the statement, not beside it: the embedded engine's sessions keep what stands beside one, and would be told of each token.
-  const settings =
+  const token =
     insert.deduplicationToken === undefined
       ? ''
-      : ` settings insert_deduplication_token = ${quoteString(insert.deduplicationToken)}, insert_deduplicate = 1`
+      : `, insert_deduplication_token = ${quoteString(insert.deduplicationToken)}, insert_deduplicate = 1`
+  // Servers since 26 gather inserts for a while by themselves, which makes a group of batches, gathered here, wait once more.
+  const settings = ` settings async_insert = 0${token}`
   return `insert into ${quoteIdentifier(insert.database)}.${quoteIdentifier(insert.table)}${columns}${settings} format ${insert.format}`
 }
 

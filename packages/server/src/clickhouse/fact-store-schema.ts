@@ -5,6 +5,7 @@ import { endSignLosses } from './lose-sign.ts'
 import {
   ATTRIBUTE_COLUMN_TYPES,
   commentOf,
+  DURABLE,
   EVENT_BATCH_COLUMN,
   factTables,
   hoursOnMerge,
@@ -41,6 +42,7 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
   }
   for (const table of factTables(databases.facts)) await engine.command(table)
   if (await makesHoursOnMerge(engine)) await engine.command(hoursOnMerge(databases.facts))
+  await makeDurable(engine, databases.facts)
   await endSignLosses(engine, databases.facts)
   const schema: VersionSchema = {
     databases,
@@ -51,6 +53,19 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
   }
   await restoreViews(engine, schema)
   return schema
+}
+
+/** Tables of earlier builds wait for the disk after inserts only. */
+async function makeDurable(engine: FactEngine, facts: string): Promise<void> {
+  const rows = await engine.rows<{ name: string }>(
+    `select name from system.tables where database = {facts:String} and endsWith(engine, 'MergeTree')
+     and position(create_table_query, 'min_rows_to_fsync_after_merge') = 0`,
+    { parameters: { facts } },
+  )
+  for (const { name } of rows) {
+    const table = `${quoteIdentifier(facts)}.${quoteIdentifier(name)}`
+    await engine.command(`alter table ${table} modify setting ${DURABLE}`)
+  }
 }
 
 /** Engines before 26 have neither setting, or one of the two. */

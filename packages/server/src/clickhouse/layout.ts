@@ -74,8 +74,11 @@ export function quoteString(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\u0000', '\\0')}'`
 }
 
-/** An insert is answered once its files are on the disk, not in the cache of the operating system: "durable" (IN-2) includes a power cut. */
-export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1'
+/**
+ * An insert is answered once its files are on the disk, not in the cache of the operating system: "durable" (IN-2) includes a power cut. What a
+ * merge or a deletion makes of them has to be there too before they are removed, which the embedded engine does at once.
+ */
+export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1'
 /** Tokens of this many inserts are remembered; an insert is repeated within a minute or never. */
 export const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
 /**
