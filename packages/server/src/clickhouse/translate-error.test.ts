@@ -61,3 +61,14 @@ it('leaves an error of the catalogue as it is', () => {
   const error = new ServiceError('not_found', 'no')
   expect(translateError(error)).toBe(error)
 })
+
+it('says that the disk is full, which passes when there is space again (ER-4)', () => {
+  const error = translateError(
+    new Error('Code: 243. DB::Exception: Cannot reserve 1.00 MiB, not enough space. (NOT_ENOUGH_SPACE)'),
+  )
+  expect(error).toMatchObject({
+    code: 'unavailable',
+    message: 'the disk is full: Cannot reserve 1.00 MiB, not enough space.',
+    retryAfterSeconds: 1,
+  })
+})

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '@millrace/contract'
 import { ServiceError } from '../platform/errors.ts'
 
+const NOT_ENOUGH_SPACE = 243
+
 /**
  * What the engine's error codes mean to a caller (ER-4). The user's mistakes are not listed: everything unknown
  * that the engine itself has worded is one.
@@ -25,7 +27,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   516: 'internal', // AUTHENTICATION_FAILED
   1001: 'internal', // STD_EXCEPTION
   1002: 'internal', // UNKNOWN_EXCEPTION
-  243: 'unavailable', // NOT_ENOUGH_SPACE
+  [NOT_ENOUGH_SPACE]: 'unavailable',
 }
 
 /** Where a statement was not understood: a place in its text counted from 1, and line and column if the engine said so. */
@@ -84,11 +86,16 @@ export function translateException(exception: EngineException, cause?: unknown):
   const code = CODES[exception.code] ?? 'invalid_argument'
   const position = positionOf(exception.message)
   const reason = exception.name === '' ? {} : { engineCode: exception.name }
-  return new ServiceError(code, cleanMessage(exception.message), {
-    cause: cause ?? exception,
-    details: exception.name === '' && !position ? [] : [{ ...reason, ...position }],
-    ...(code === 'unavailable' ? { retryAfterSeconds: 1 } : {}),
-  })
+  const message = cleanMessage(exception.message)
+  return new ServiceError(
+    code,
+    exception.code === NOT_ENOUGH_SPACE ? `the disk is full: ${message}` : message,
+    {
+      cause: cause ?? exception,
+      details: exception.name === '' && !position ? [] : [{ ...reason, ...position }],
+      ...(code === 'unavailable' ? { retryAfterSeconds: 1 } : {}),
+    },
+  )
 }
 
 const BROKEN_CONNECTION = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ECONNABORTED', 'UND_ERR_SOCKET'])

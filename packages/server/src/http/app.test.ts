@@ -240,6 +240,10 @@ describe('beside the routes', () => {
     }
   })
 
+  it('gives a request five minutes to arrive, so that nobody holds connections by sending slowly', () => {
+    expect(app.server.requestTimeout).toBe(300_000)
+  })
+
   it('is alive while an engine is away, and ready only when it answers', async () => {
     isReady = false
     expect((await app.inject('/healthz')).statusCode).toBe(200)

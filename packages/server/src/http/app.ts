@@ -25,6 +25,8 @@ export interface AppOptions {
   readonly checkReady: () => Promise<void>
 }
 
+const REQUEST_TIMEOUT_MS = 300_000
+
 /** Builds the HTTP application without listening. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { log } = options
@@ -41,6 +43,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     clientErrorHandler: answerBrokenConnection,
     frameworkErrors: createBadAddressHandler(handleError),
     bodyLimit: options.bodyLimitBytes,
+    // Head and body. Without it whoever sends a byte now and then holds a connection for ever.
+    requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     // Requests that arrive while the service stops are answered 503 by Fastify and told to close their connection.

@@ -35,7 +35,7 @@ export async function patiently(step: () => Promise<void>, patience: Patience): 
       if (patience.clock.monotonic() + waitMs > giveUpAt) {
         throw new ServiceError(
           'unavailable',
-          'the engine of facts is away; nothing was stored, send it again later',
+          `nothing was stored, send it again later: ${(error as ServiceError).message}`,
           {
             cause: error,
             retryAfterSeconds: 5,
