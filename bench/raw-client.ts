@@ -30,11 +30,12 @@ interface Waiting {
 
 const HEAD_END = '\r\n\r\n'
 const LAST_CHUNK = '0\r\n\r\n'
+/** What comes in is looked at before the next is read, on whichever connection. */
+const memory = Buffer.allocUnsafeSlow(256 * 1024)
 
-/** Connects; answers come with their length or in chunks. */
+/** Connects; answers come with their length or in chunks. Of bodies nothing but the length is looked at. */
 export function createRawClient(url: string): RawClient {
   const { hostname, port } = new URL(url)
-  const socket: Socket = connect(Number(port), hostname).setNoDelay(true)
   let waiting: Waiting | null = null
   let head: Buffer = Buffer.alloc(0)
   /** Bytes of the body still to come; null before the head is whole, Infinity for chunks. */
@@ -52,24 +53,42 @@ export function createRawClient(url: string): RawClient {
     done?.resolve(bytes)
   }
 
-  socket.on('data', (data: Buffer) => {
+  function read(data: Buffer): void {
     let body = data
     if (left === null) {
-      head = head.length === 0 ? data : Buffer.concat([head, data])
-      const end = head.indexOf(HEAD_END)
-      if (end < 0) return
-      const text = head.toString('latin1', 0, end)
-      if (!text.startsWith('HTTP/1.1 200')) return waiting?.reject(new Error(head.toString('utf8', 0, 500)))
+      const all = head.length === 0 ? data : Buffer.concat([head, data])
+      const end = all.indexOf(HEAD_END)
+      if (end < 0) {
+        // A copy: the memory is read into again.
+        head = Buffer.from(all)
+        return
+      }
+      const text = all.toString('latin1', 0, end)
+      if (!text.startsWith('HTTP/1.1 200')) return waiting?.reject(new Error(all.toString('utf8', 0, 500)))
       left = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? Infinity)
-      body = head.subarray(end + HEAD_END.length)
+      body = all.subarray(end + HEAD_END.length)
       bytes = 0
     }
     bytes += body.length
     left -= body.length
-    tail = (tail + body.toString('latin1', Math.max(0, body.length - LAST_CHUNK.length))).slice(
-      -LAST_CHUNK.length,
-    )
-    if (left === 0 || (left === Infinity && tail === LAST_CHUNK)) finish()
+    if (left === Infinity) {
+      const last = body.toString('latin1', Math.max(0, body.length - LAST_CHUNK.length))
+      tail = (tail + last).slice(-LAST_CHUNK.length)
+    }
+    if (left === 0 || tail === LAST_CHUNK) finish()
+  }
+
+  const socket: Socket = connect({
+    port: Number(port),
+    host: hostname,
+    noDelay: true,
+    onread: {
+      buffer: memory,
+      callback: (length) => {
+        read(memory.subarray(0, length))
+        return true
+      },
+    },
   })
   socket.on('error', (error) => waiting?.reject(error))
   return {

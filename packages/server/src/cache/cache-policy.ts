@@ -56,14 +56,14 @@ export interface Cached<Value> {
   /** Such bytes, where they were made already and are kept. */
   rendering(variant: string): Uint8Array | undefined
   /**
-   * What the same question with the same policy is answered now, where nothing besides giving the stored answer is decided (CA-2); else null,
-   * and nothing is done. Holds no value, so it may be kept.
+   * What the same question with the same policy is answered now, where it is known without a wait that nothing besides giving the stored answer
+   * is decided (CA-2); else null, and nothing is done. Holds no value, so it may be kept.
    */
   readonly again: AskAgain<Value>
 }
 
 /** Asks the same question again. */
-export type AskAgain<Value> = () => Promise<Cached<Value> | null>
+export type AskAgain<Value> = () => Cached<Value> | null
 
 /** What an answer that is computed at a certain time stands on. */
 export interface AnswerScope {

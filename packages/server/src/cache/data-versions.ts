@@ -24,6 +24,8 @@ export interface DataVersions {
   isDeleted(basis: Basis): Promise<boolean>
   /** Has late data or a rollback changed what the answer covers? Cheap: it is asked at every hit. */
   isLate(basis: Basis): Promise<boolean>
+  /** Is it known, without a look, that the answer is neither deleted nor late? */
+  isKnownToHold(basis: Basis): boolean
   /** Would the same computation give the same answer? Judged to the day. */
   isUnchanged(basis: Basis): Promise<boolean>
   /** Tells of changes that this process has made, so that they are seen at once. */
@@ -38,15 +40,23 @@ export interface DataVersionsOptions {
 }
 
 interface Look {
+  /** Monotonic; when it began. */
   readonly at: number
   readonly version: Promise<CurrentVersion>
 }
 
+/** What a look has found. */
+interface Found {
+  readonly at: number
+  readonly version: CurrentVersion
+}
+
 const OWNERS_MAX = 10_000
 
-/** Looks at the store at most once per `maxAgeMs` and change, whatever the number of hits. */
+/** Looks at the store about once per `maxAgeMs` and change, whatever the number of hits. */
 export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptions): DataVersions {
   const looks = new Map<string, Look>()
+  const found = new Map<string, Found>()
   /** Up to which data version an answer is known to hold. */
   const holds = new WeakMap<Basis, number>()
   const late = new WeakSet<Basis>()
@@ -55,24 +65,50 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
     const key = keyOf(owner)
     const known = looks.get(key)
     if (known && clock.monotonic() - known.at < maxAgeMs) return known.version
-    if (looks.size >= OWNERS_MAX) looks.clear()
-    const look = { at: clock.monotonic(), version: store.current(owner) }
-    looks.set(key, look)
-    look.version.catch(() => {
-      if (looks.get(key) === look) looks.delete(key)
-    })
-    return look.version
+    return look(owner, key).version
+  }
+
+  function look(owner: DataOwner, key: string): Look {
+    if (looks.size >= OWNERS_MAX) {
+      looks.clear()
+      found.clear()
+    }
+    const begun = { at: clock.monotonic(), version: store.current(owner) }
+    looks.set(key, begun)
+    // What was changed by this process meanwhile is looked at anew.
+    const isLast = () => looks.get(key) === begun
+    begun.version.then(
+      (version) => isLast() && found.set(key, { at: begun.at, version }),
+      () => isLast() && looks.delete(key),
+    )
+    return begun
+  }
+
+  /** Looks ahead, so that who asks often finds what he asks for. */
+  function isKnownToHold(basis: Basis): boolean {
+    const key = keyOf(basis.owner)
+    const known = found.get(key)
+    if (!known) return false
+    const ageMs = clock.monotonic() - known.at
+    if (ageMs >= maxAgeMs) return false
+    if (ageMs >= maxAgeMs / 2 && looks.get(key)?.at === known.at) look(basis.owner, key)
+    return !known.version.isDeleted && !late.has(basis) && reaches(basis, known.version)
+  }
+
+  /** Is an answer known to hold at this version of the data? */
+  function reaches(basis: Basis, { latest, late: latestLate }: CurrentVersion): boolean {
+    const relevant = basis.newData === 'matter' ? latest : latestLate
+    return relevant <= Math.max(basis.dataVersion, holds.get(basis) ?? 0)
   }
 
   async function isLate(basis: Basis): Promise<boolean> {
     if (late.has(basis)) return true
-    const { latest, late: latestLate } = await current(basis.owner)
-    const relevant = basis.newData === 'matter' ? latest : latestLate
-    if (relevant <= Math.max(basis.dataVersion, holds.get(basis) ?? 0)) return false
+    const version = await current(basis.owner)
+    if (reaches(basis, version)) return false
     const covered = await store.covered(basis.owner, basis.coverage)
     const isChanged = (basis.newData === 'matter' ? covered.latest : covered.late) > basis.dataVersion
     if (isChanged) late.add(basis)
-    else holds.set(basis, relevant)
+    else holds.set(basis, basis.newData === 'matter' ? version.latest : version.late)
     return isChanged
   }
 
@@ -83,12 +119,16 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
     },
     isDeleted: async ({ owner }) => (await current(owner)).isDeleted,
     isLate,
+    isKnownToHold,
     isUnchanged: async (basis) => {
       if (late.has(basis)) return false
       const covered = await store.covered(basis.owner, basis.coverage)
       return (basis.newData === 'outside' ? covered.late : covered.latest) <= basis.dataVersion
     },
-    noteChanged: (owner) => void looks.delete(keyOf(owner)),
+    noteChanged: (owner) => {
+      looks.delete(keyOf(owner))
+      found.delete(keyOf(owner))
+    },
   }
 
   async function futureOf(owner: DataOwner, coverage: Coverage, nowMs: number): Promise<Basis['newData']> {

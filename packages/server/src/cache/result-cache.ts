@@ -107,10 +107,11 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
 
   /** Apart from `answer`, whose values it must not hold. */
   function againOf<Value>(key: string, policy: CachePolicy): AskAgain<Value> {
-    return async () => {
+    return () => {
       const entry = kept.held(key)
-      const decision = await decide(key, entry, policy)
-      if (!entry || decision !== 'serve') return null
+      if (!entry || !versions.isKnownToHold(entry.basis)) return null
+      const decision = decideEntry(key, entry, policy, false)
+      if (decision !== 'serve') return null
       inBackground(kept.noteUse(key, entry))
       return answer(key, entry, policy, decision, 'memory')
     }
@@ -122,7 +123,10 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     policy: CachePolicy,
   ): Promise<CacheDecision> {
     if (!entry || (await isDeleted(entry))) return decideCache(policy, null, flightState(key))
-    const isLate = await judgeLate(entry)
+    return decideEntry(key, entry, policy, await judgeLate(entry))
+  }
+
+  function decideEntry(key: string, entry: CacheEntry, policy: CachePolicy, isLate: boolean): CacheDecision {
     return decideCache(policy, { ageMs: clock.now() - entry.computedAt, isLate }, flightState(key))
   }
 

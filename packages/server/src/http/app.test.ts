@@ -46,6 +46,7 @@ beforeAll(async () => {
     bodyLimitBytes: 4096,
     routes: [echo],
     access: {
+      recall: () => null,
       check: (question) => {
         questions.push(question)
         if (question.secret === 'wrong') throw new ServiceError('unauthenticated', 'the key is unknown')

@@ -103,9 +103,9 @@ function readyAgain(
   encoding: Encoding,
 ): ReadyAgain {
   const always = [...formHeaders(encoding).flat(), 'cache-control', cacheControl(policy)]
-  return async () => {
+  return () => {
     const startedAt = performance.now()
-    const cached = await again()
+    const cached = again()
     const bytes = cached?.rendering(variantOf(cached, isInterfacePrefix, encoding))
     if (!cached?.etag || !bytes) return null
     const timing = cacheTiming(cached.stats, performance.now() - startedAt)

@@ -3,7 +3,6 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ServiceError } from '../platform/errors.ts'
 import { silentLogger } from '../platform/logger.ts'
 import type { Project } from '../projects/project.ts'
 import { createRepeats, type ReadyAnswer, type Repeats } from './repeats.ts'
@@ -40,10 +39,8 @@ beforeEach(async () => {
   whole = []
   repeats = createRepeats({
     access: {
-      check: () =>
-        isAdmitted
-          ? Promise.resolve({ key: null, project })
-          : Promise.reject(new ServiceError('unauthenticated', 'revoked')),
+      check: () => Promise.reject(new Error('is asked by the application alone')),
+      recall: () => (isAdmitted ? { key: null, project } : null),
     },
     log: silentLogger,
   })
@@ -60,7 +57,7 @@ afterEach(() => server.close())
 async function answerWhole(request: IncomingMessage): Promise<string> {
   const body = await buffer(repeats.takeBody(request) ?? request)
   whole.push(body.toString())
-  const again = () => Promise.resolve(ready)
+  const again = () => ready
   repeats.note(request, body, { route: '/query', access: ACCESS, project: PROJECT, again })
   return 'whole'
 }
@@ -129,6 +126,12 @@ describe('exact repeats', () => {
     expect(new Set(whole)).toEqual(new Set(['{"query": "a"}']))
     ready = READY
     expect((await ask()).text).toBe('again')
+  })
+
+  it('go the whole way where the short one fails', async () => {
+    await ask()
+    ready = { headers: ['etag', 'not\na header'], bytes: Buffer.from('again') }
+    expect((await ask()).text).toBe('whole')
   })
 
   it('are forgotten, those of longest ago first, when there are too many', async () => {

@@ -12,7 +12,7 @@ export interface ReadyAnswer {
 }
 
 /** Gives an answer that is ready to be sent; null where more has to be done for it. */
-export type ReadyAgain = () => Promise<ReadyAnswer | null>
+export type ReadyAgain = () => ReadyAnswer | null
 
 /** A request that was answered and may come again. */
 interface Repeat {
@@ -42,7 +42,7 @@ const ROOM_BYTES = 4 * 2 ** 20
 /**
  * Dashboards send the same bytes again and again, and get the same bytes again and again. A request with the same address, key, accepted encodings
  * and body as one that was answered from the cache means the same question: then only access, the project, and the decision of the cache are
- * looked at anew. Whatever does not come out the same goes the whole way. Bodies are read ahead only of callers who were admitted before.
+ * looked at anew, in memory. Whatever does not come out the same, or has to be looked up, goes the whole way. Bodies are read ahead only of callers who were admitted before.
  */
 export function createRepeats({
   access,
@@ -75,16 +75,13 @@ export function createRepeats({
     if (known.size === 0) callers.delete(caller)
   }
 
-  async function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    repeat: Repeat,
-  ): Promise<boolean> {
+  /** False, and nothing done, where the request has to go the whole way. */
+  function answer(request: IncomingMessage, response: ServerResponse, repeat: Repeat): boolean {
     const startedAt = performance.now()
-    const { project } = await access.check(repeat.access)
-    if (!isSame(project, repeat.project)) return false
-    const ready = await repeat.again()
-    if (!ready || response.destroyed) return ready !== null
+    const admitted = access.recall(repeat.access)
+    if (!admitted || !isSame(admitted.project, repeat.project)) return false
+    const ready = repeat.again()
+    if (!ready) return false
     const requestId = randomUUID()
     const length = String(ready.bytes.byteLength)
     response.writeHead(200, [...ready.headers, 'content-length', length, 'x-request-id', requestId])
@@ -106,14 +103,15 @@ export function createRepeats({
     request.on('data', (part: Buffer) => parts.push(part))
     request.once('end', () => {
       const body = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
-      const handOn = (): void => {
-        bodies.set(request, body)
-        next(request, response)
-      }
       const repeat = known.get(keyOf(caller, body))
-      if (!repeat) return handOn()
-      // What fails here fails there, and is answered as it ought to be.
-      void answer(request, response, repeat).then((isAnswered) => isAnswered || handOn(), handOn)
+      try {
+        if (repeat && answer(request, response, repeat)) return
+      } catch (error) {
+        // What fails here fails there, and is answered as it ought to be.
+        if (response.headersSent) return void response.destroy(error as Error)
+      }
+      bodies.set(request, body)
+      next(request, response)
     })
   }
 
@@ -156,44 +154,57 @@ interface Caller {
   readonly encodings: string
 }
 
-/** By the lengths of their names the headers that say so: others need not be looked at, and none put into an object. */
-const HEADERS = new Map<number, readonly string[]>()
-for (const name of [
-  'api-key',
-  'authorization',
-  'accept-encoding',
-  'content-length',
-  'content-encoding',
-  'if-none-match',
-]) {
-  HEADERS.set(name.length, [...(HEADERS.get(name.length) ?? []), name])
-}
-
 /**
- * Null for a request that is not recognised: one without a key of its own in a header, conditional, with one of these headers twice, or with a body
- * that is long or does not say how long it is.
+ * Null for a request that is not recognised: one without a key of its own in a header, conditional, with one of the headers that decide twice, or with
+ * a body that is long or does not say how long it is. Reads the headers as they came: by the lengths of their names most need not be looked at, and none
+ * is put into an object.
  */
 function callerOf({ method, url, rawHeaders }: IncomingMessage): Caller | null {
   if (method !== 'POST') return null
-  const found: Record<string, string> = {}
+  let ownKey: string | undefined
+  let authorization: string | undefined
+  let encodings: string | undefined
+  let length: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const given = rawHeaders[i] ?? ''
-    const names = HEADERS.get(given.length)
-    if (!names) continue
-    const name = given.toLowerCase()
-    if (!names.includes(name)) continue
-    if (found[name] !== undefined) return null
-    found[name] = rawHeaders[i + 1] ?? ''
+    const name = rawHeaders[i] ?? ''
+    const value = rawHeaders[i + 1] ?? ''
+    switch (name.length) {
+      case 'api-key'.length:
+        if (!isNamed(name, 'api-key')) break
+        if (ownKey !== undefined) return null
+        ownKey = value
+        break
+      case 'authorization'.length: // And if-none-match.
+        if (isNamed(name, 'if-none-match')) return null
+        if (!isNamed(name, 'authorization')) break
+        if (authorization !== undefined) return null
+        authorization = value
+        break
+      case 'accept-encoding'.length:
+        if (!isNamed(name, 'accept-encoding')) break
+        if (encodings !== undefined) return null
+        encodings = value
+        break
+      case 'content-length'.length:
+        if (!isNamed(name, 'content-length')) break
+        if (length !== undefined) return null
+        length = value
+        break
+      case 'content-encoding'.length:
+        if (isNamed(name, 'content-encoding')) return null
+    }
   }
-  if (found['if-none-match'] !== undefined || found['content-encoding'] !== undefined) return null
-  if (!(Number(found['content-length']) <= LONGEST_BODY_BYTES)) return null
-  const ofItsOwn = found['api-key']
-  const key = ofItsOwn ?? found['authorization'] ?? ''
+  if (!(Number(length) <= LONGEST_BODY_BYTES)) return null
+  const key = ownKey ?? authorization ?? ''
   if (key === '') return null
   return {
-    name: `${url} ${ofItsOwn === undefined ? 'bearer' : 'key'} ${key}`,
-    encodings: found['accept-encoding'] ?? '',
+    name: `${url} ${ownKey === undefined ? 'bearer' : 'key'} ${key}`,
+    encodings: encodings ?? '',
   }
+}
+
+function isNamed(given: string, name: string): boolean {
+  return given === name || given.toLowerCase() === name
 }
 
 function keyOf({ encodings }: Caller, body: Buffer): string {

@@ -42,7 +42,7 @@ function checkedAgain(
   check: CacheableRequest['check'],
   clock: Clock,
 ): AskAgain<RangeAnswer> {
-  return async () => {
+  return () => {
     try {
       check(clock.now())
     } catch {

@@ -23,6 +23,8 @@ export interface Admitted {
 /** Decides who may do what (AU-3). */
 export interface Access {
   check(request: AccessRequest): Promise<Admitted>
+  /** The same without a wait, of what was looked up a moment ago; null where something has to be looked up, and for who is refused. */
+  recall(request: AccessRequest): Admitted | null
 }
 
 /**
@@ -34,28 +36,47 @@ export function createAccess({
   keys,
   projects,
 }: {
-  readonly keys: Keys
-  readonly projects: Projects
+  readonly keys: Pick<Keys, 'authenticate' | 'recall'>
+  readonly projects: Pick<Projects, 'find' | 'recall'>
 }): Access {
   return {
-    check: async ({ secret, permission, project: address, isPublicReadable }) => {
+    check: async (request) => {
+      const { secret, permission, project: address } = request
       const key = secret !== null && permission !== null ? await keys.authenticate(secret) : null
       const project = address && (await projects.find(address.owner, address.name))
-      const isOpen = permission === null || (isPublicReadable && project?.isPublic === true)
-      if (!isOpen && key === null) {
-        throw new ServiceError(
-          'unauthenticated',
-          'an API key is required: header api-key, or Authorization: Bearer',
-        )
-      }
-      if (!isOpen && key && !admits(key, permission, address, project)) {
-        const where = address ? ` for ${address.owner}/${address.name}` : ''
-        throw new ServiceError('permission_denied', `the API key has no ${permission} permission${where}`)
-      }
+      const refusal = refuse(request, key, project)
+      if (refusal) throw refusal
       if (address && !project) unknownProject(address.owner, address.name)
       return { key, project }
     },
+
+    recall: (request) => {
+      const { secret, permission, project: address } = request
+      const isKeyNeeded = secret !== null && permission !== null
+      const key = isKeyNeeded ? keys.recall(secret) : null
+      const project = address && projects.recall(address.owner, address.name)
+      const isKnown = (key !== null || !isKeyNeeded) && (project !== null || !address)
+      return isKnown && !refuse(request, key, project) ? { key, project } : null
+    },
   }
+}
+
+/** Why a request is refused; null where it is not. */
+function refuse(
+  { permission, project: address, isPublicReadable }: AccessRequest,
+  key: ApiKey | null,
+  project: Project | null,
+): ServiceError | null {
+  if (permission === null || (isPublicReadable && project?.isPublic === true)) return null
+  if (key === null) {
+    return new ServiceError(
+      'unauthenticated',
+      'an API key is required: header api-key, or Authorization: Bearer',
+    )
+  }
+  if (admits(key, permission, address, project)) return null
+  const where = address ? ` for ${address.owner}/${address.name}` : ''
+  return new ServiceError('permission_denied', `the API key has no ${permission} permission${where}`)
 }
 
 /** Whether a key covers a project. A key of named projects covers no other, and none that does not exist. */

@@ -38,6 +38,8 @@ export interface Keys {
   revoke(keyId: number): Promise<ApiKey | null>
   /** The key of a secret; throws `unauthenticated` for an unknown, revoked or expired one (AU-3). */
   authenticate(secret: string): Promise<ApiKey>
+  /** The same of a key that was looked up a moment ago; null where it has to be looked up, or is refused. */
+  recall(secret: string): ApiKey | null
   /**
    * Sees to it that there is an administrator key (AU-4). Returns the secret of a key it made, which nobody else will
    * ever see, or null. A key supplied by configuration is stored like any other; it is not returned.
@@ -77,6 +79,13 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
     if (hashes.size >= HASHES_MAX) hashes.clear()
     hashes.set(secret, hashed)
     return hashed
+  }
+
+  /** Null for a key that is not admitted. */
+  function admit(stored: StoredKey | null | undefined, hash: Buffer): ApiKey | null {
+    if (!stored || !timingSafeEqual(stored.hash, hash) || !isUsable(stored.key, clock.now())) return null
+    noteUse(stored.key)
+    return stored.key
   }
 
   async function storeSupplied(secret: string): Promise<void> {
@@ -121,12 +130,14 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
     authenticate: async (secret) => {
       if (isMistyped(secret)) throw new ServiceError('unauthenticated', 'the API key is mistyped or cut off')
       const { hash, name } = hashOf(secret)
-      const stored = await memory.read(name, () => store.findByHash(hash))
-      if (!stored || !timingSafeEqual(stored.hash, hash) || !isUsable(stored.key, clock.now())) {
-        throw new ServiceError('unauthenticated', 'the API key is unknown, revoked or expired')
-      }
-      noteUse(stored.key)
-      return stored.key
+      const key = admit(await memory.read(name, () => store.findByHash(hash)), hash)
+      if (key) return key
+      throw new ServiceError('unauthenticated', 'the API key is unknown, revoked or expired')
+    },
+
+    recall: (secret) => {
+      const hashed = hashes.get(secret)
+      return hashed ? admit(memory.recall(hashed.name), hashed.hash) : null
     },
 
     ensureAdministratorKey: async ({ supplied }) => {

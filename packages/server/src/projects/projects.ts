@@ -20,6 +20,8 @@ export interface Projects {
   create(project: NewProject): Promise<Project>
   /** By address; another instance's change shows within a second. */
   find(owner: string, name: string): Promise<Project | null>
+  /** One that was looked up a moment ago; null where it has to be looked up. */
+  recall(owner: string, name: string): Project | null
   /** Of one owner, or all when null. */
   list(owner: string | null): Promise<readonly Project[]>
   setPublic(project: Project, isPublic: boolean): Promise<Project>
@@ -47,6 +49,7 @@ export function createProjects({ store, clock, eraseData, eraseVersion }: Projec
       throw new ServiceError('already_exists', `${project.owner} has a project ${project.name} already`)
     },
     find: (owner, name) => memory.read(`${owner}/${name}`, () => store.find(owner, name)),
+    recall: (owner, name) => memory.recall(`${owner}/${name}`) ?? null,
     list: (owner) => store.list(owner),
     setPublic: async (project, isPublic) => {
       const updated = await store.setPublic(project.id, isPublic)

@@ -28,6 +28,20 @@ describe('short memory', () => {
     expect(await memory.read('key', () => Promise.resolve(2))).toBe(2)
   })
 
+  it('tells without a look what it remembers, and nothing else', async () => {
+    const clock = createManualClock()
+    const memory = createShortMemory<number>(clock)
+    expect(memory.recall('key')).toBeUndefined()
+    await memory.read('key', () => Promise.resolve(1))
+    clock.advance(999)
+    expect(memory.recall('key')).toBe(1)
+    clock.advance(1)
+    expect(memory.recall('key')).toBeUndefined()
+    await memory.read('key', () => Promise.resolve(2))
+    memory.forget()
+    expect(memory.recall('key')).toBeUndefined()
+  })
+
   it('does not remember that nothing was found', async () => {
     const memory = createShortMemory<number>(createManualClock())
     expect(await memory.read('key', () => Promise.resolve(null))).toBeNull()

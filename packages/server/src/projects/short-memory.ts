@@ -7,6 +7,8 @@ const ENTRIES_MAX = 10_000
 /** Remembers what was looked up a moment ago. What was not found is not remembered: it may be made at any time. */
 export interface ShortMemory<Value> {
   read(key: string, look: () => Promise<Value | null>): Promise<Value | null>
+  /** What is remembered; undefined where somebody would have to look. */
+  recall(key: string): Value | undefined
   /** Forgets everything, look-ups under way included; for changes made by this instance. */
   forget(): void
 }
@@ -15,11 +17,18 @@ export interface ShortMemory<Value> {
 export function createShortMemory<Value>(clock: Clock): ShortMemory<Value> {
   const entries = new Map<string, { readonly value: Value; readonly readAt: number }>()
   let generation = 0
+
+  function recall(key: string, now: number): Value | undefined {
+    const entry = entries.get(key)
+    return entry && now - entry.readAt < REMEMBERED_MS ? entry.value : undefined
+  }
+
   return {
+    recall: (key) => recall(key, clock.monotonic()),
     read: async (key, look) => {
       const readAt = clock.monotonic()
-      const entry = entries.get(key)
-      if (entry && readAt - entry.readAt < REMEMBERED_MS) return entry.value
+      const known = recall(key, readAt)
+      if (known !== undefined) return known
       const generationBefore = generation
       const value = await look()
       entries.delete(key)

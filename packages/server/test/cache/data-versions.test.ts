@@ -1,11 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createChangeCollector } from '../../src/cache/data-change.ts'
-import type { Coverage, DataVersionStore } from '../../src/cache/data-version-store.ts'
+import type { Coverage, CurrentVersion, DataVersionStore } from '../../src/cache/data-version-store.ts'
+import { createDataVersions, type Basis } from '../../src/cache/data-versions.ts'
 import { createDataVersionStore } from '../../src/database/data-version-store.ts'
 import { createNameChangesStore } from '../../src/database/name-changes-store.ts'
 import { raiseDataVersions, raiseForRollback, raiseWhole } from '../../src/database/raise-data-versions.ts'
 import { createProjectStore } from '../../src/database/project-store.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 
 const DAY_MICROS = 86_400_000_000
 type Sent = readonly [name: string, day: number, blockNumber?: number, chain?: string]
@@ -118,5 +121,91 @@ describe.each(controlDatabases)('data versions on $name', ({ open }) => {
     await database.db.deleteFrom('project').where('id', '=', owner.projectId).execute()
     expect(await store.current(owner)).toEqual({ latest: 0, late: 0, isDeleted: false })
     expect(await covered(['a'])).toEqual({ latest: 0, late: 0 })
+  })
+})
+
+describe('what is known of an answer without a look', () => {
+  const OWNER = { projectId: 1, version: 1 }
+  const BASIS: Basis = {
+    owner: OWNER,
+    coverage: { names: ['a'], fromMicros: null, toMicros: null },
+    signature: '',
+    dataVersion: 5,
+    heights: {},
+    newData: 'wait',
+  }
+
+  /** Looks that end when they are told to. */
+  function begin() {
+    const clock = createManualClock()
+    const looks: ((version: CurrentVersion) => void)[] = []
+    const store = {
+      current: () => new Promise<CurrentVersion>((resolve) => looks.push(resolve)),
+      covered: () => Promise.resolve({ latest: 6, late: 6 }),
+      changedDays: () => Promise.resolve([]),
+      frontierMicros: () => Promise.resolve(null),
+      view: () => Promise.reject(new Error('is not asked for')),
+    }
+    const versions = createDataVersions({ store, clock, maxAgeMs: 100 })
+    const end = async (late: number, isDeleted = false) => {
+      looks.shift()?.({ latest: late, late, isDeleted })
+      await setImmediate()
+    }
+    return { clock, looks, versions, end }
+  }
+
+  it('is nothing before the first look has ended, and nothing of a look that is too old (CA-6)', async () => {
+    const { clock, versions, end } = begin()
+    expect(versions.isKnownToHold(BASIS)).toBe(false)
+    const isLate = versions.isLate(BASIS)
+    expect(versions.isKnownToHold(BASIS)).toBe(false)
+    clock.advance(40)
+    await end(5)
+    expect(await isLate).toBe(false)
+    clock.advance(59)
+    expect(versions.isKnownToHold(BASIS)).toBe(true)
+    clock.advance(1)
+    expect(versions.isKnownToHold(BASIS)).toBe(false)
+  })
+
+  it('is looked at ahead for those who ask often, once at a time', async () => {
+    const { clock, looks, versions, end } = begin()
+    void versions.isLate(BASIS)
+    await end(5)
+    clock.advance(49)
+    versions.isKnownToHold(BASIS)
+    expect(looks).toHaveLength(0)
+    clock.advance(1)
+    for (let i = 0; i < 3; i += 1) expect(versions.isKnownToHold(BASIS)).toBe(true)
+    expect(looks).toHaveLength(1)
+    await end(5)
+    clock.advance(99)
+    expect(versions.isKnownToHold(BASIS)).toBe(true)
+  })
+
+  it('is nothing once data is late, the version deleted, or this process has changed something (CA-6)', async () => {
+    for (const [late, isDeleted] of [
+      [6, false],
+      [5, true],
+    ] as const) {
+      const { versions, end } = begin()
+      void versions.isDeleted(BASIS)
+      await end(late, isDeleted)
+      expect(versions.isKnownToHold(BASIS)).toBe(false)
+    }
+    const { versions, end } = begin()
+    void versions.isLate(BASIS)
+    await end(5)
+    expect(versions.isKnownToHold(BASIS)).toBe(true)
+    versions.noteChanged(OWNER)
+    expect(versions.isKnownToHold(BASIS)).toBe(false)
+  })
+
+  it('is nothing of a look that began before this process has changed something (CA-6)', async () => {
+    const { versions, end } = begin()
+    void versions.isLate(BASIS)
+    versions.noteChanged(OWNER)
+    await end(5)
+    expect(versions.isKnownToHold(BASIS)).toBe(false)
   })
 })

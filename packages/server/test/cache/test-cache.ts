@@ -30,6 +30,8 @@ export interface TestCacheOptions extends Pick<ResultCacheOptions, 'clock' | 'lo
   readonly repeat?: Repeat
   /** Set where several instances share the database. */
   readonly instance?: string
+  /** How long a look at the data versions is good for; not at all by default. */
+  readonly lookMaxAgeMs?: number
 }
 
 export function openTestCache({
@@ -38,11 +40,12 @@ export function openTestCache({
   log,
   instance,
   dataVersions,
+  lookMaxAgeMs = 0,
   repeat = () => () => undefined,
   ...given
 }: TestCacheOptions): TestCache {
   const dataVersionStore = dataVersions ?? createDataVersionStore(db)
-  const versions = createDataVersions({ store: dataVersionStore, clock, maxAgeMs: 0 })
+  const versions = createDataVersions({ store: dataVersionStore, clock, maxAgeMs: lookMaxAgeMs })
   const sleep = () => setImmediate()
   const cache = createResultCache({
     store: createResultStore(db),

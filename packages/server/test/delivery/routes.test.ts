@@ -61,6 +61,7 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
         deadLettersRoute(bench.letters, bench.clock),
       ],
       access: {
+        recall: () => null,
         check: ({ permission }) => {
           permissions.push(permission)
           return Promise.resolve({ key: null, project })

@@ -50,7 +50,7 @@ beforeAll(async () => {
   })
   app = await buildApp({
     log: silentLogger,
-    access: { check: async () => ({ key: null, project }) },
+    access: { check: async () => ({ key: null, project }), recall: () => null },
     routes: [ingestRoute(ingest)],
     bodyLimitBytes: 100_000,
     checkReady: () => facts.engine.ping(),

@@ -32,7 +32,7 @@ beforeAll(async () => {
   ingest = startInstance({ engine: facts.engine, database, limits: { maxWaitingBytes: 3000 } })
   app = await buildApp({
     log: silentLogger,
-    access: { check: async () => ({ key: null, project }) },
+    access: { check: async () => ({ key: null, project }), recall: () => null },
     routes: [ingestRoute(ingest), rollbackRoute(ingest)],
     bodyLimitBytes: 100_000,
     checkReady: () => facts.engine.ping(),

@@ -23,7 +23,7 @@ export function noCache(nowMs: number): ResultCache {
         etag: null,
         rendered: (_variant, make) => make(),
         rendering: () => undefined,
-        again: () => Promise.resolve(null),
+        again: () => null,
       }
     },
   }

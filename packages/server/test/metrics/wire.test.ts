@@ -37,7 +37,7 @@ describe('metrics over HTTP', () => {
       log: silentLogger,
       bodyLimitBytes: 100_000,
       routes: [queryRangeRoute({ runRangeQuery, renderer }), queryInstantRoute({ runRangeQuery })],
-      access: { check: () => Promise.resolve({ key: null, project }) },
+      access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
       checkReady: () => Promise.resolve(),
     })
   })

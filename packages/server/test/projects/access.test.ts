@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createKeyStore } from '../../src/database/key-store.ts'
 import { createProjectStore } from '../../src/database/project-store.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
-import { createAccess, type Access } from '../../src/projects/access.ts'
-import { createKeys } from '../../src/projects/keys.ts'
+import { createAccess, type Access, type AccessRequest } from '../../src/projects/access.ts'
+import { createKeys, type Keys } from '../../src/projects/keys.ts'
 import { PERMISSIONS, type Permission } from '../../src/projects/project.ts'
 import { createProjects, type Projects } from '../../src/projects/projects.ts'
 import { createSecret } from '../../src/projects/secret.ts'
@@ -44,6 +44,7 @@ const TABLE: readonly (readonly [KeyName, Permission, readonly [Outcome, Outcome
 describe.each(controlDatabases)('access on $name', ({ open }) => {
   let database: TestDatabase
   let access: Access
+  let keys: Keys
   let projects: Projects
   const secrets = new Map<KeyName, string | null>([
     ['none', null],
@@ -58,7 +59,7 @@ describe.each(controlDatabases)('access on $name', ({ open }) => {
       eraseData: () => Promise.resolve(),
       eraseVersion: () => Promise.resolve(),
     })
-    const keys = createKeys({ store: createKeyStore(database.db), clock, log: silentLogger })
+    keys = createKeys({ store: createKeyStore(database.db), clock, log: silentLogger })
     access = createAccess({ keys, projects })
     const project = { owner: 'demo', type: 'processor', isPublic: false } as const
     const own = await projects.create({ ...project, name: 'own' })
@@ -73,13 +74,14 @@ describe.each(controlDatabases)('access on $name', ({ open }) => {
   })
   afterAll(() => database.close())
 
+  const requestOf = (key: KeyName, permission: Permission | null, name: string | null): AccessRequest => ({
+    secret: secrets.get(key) ?? null,
+    permission,
+    project: name === null ? null : { owner: 'demo', name },
+    isPublicReadable: permission === 'read',
+  })
   const check = (key: KeyName, permission: Permission | null, name: string | null) =>
-    access.check({
-      secret: secrets.get(key) ?? null,
-      permission,
-      project: name === null ? null : { owner: 'demo', name },
-      isPublicReadable: permission === 'read',
-    })
+    access.check(requestOf(key, permission, name))
 
   it.each(TABLE)('answers %s asking for %s with %j (AU-3)', async (key, permission, expected) => {
     const outcomes = await Promise.all(
@@ -91,6 +93,45 @@ describe.each(controlDatabases)('access on $name', ({ open }) => {
       ),
     )
     expect(outcomes).toEqual(expected)
+  })
+
+  it.each(TABLE)(
+    'recalls %s asking for %s where it was admitted, and nobody else (AU-3)',
+    async (key, permission, expected) => {
+      const outcomes: boolean[] = []
+      for (const name of ['own', 'other', 'open', 'absent']) {
+        const request = requestOf(key, permission, name)
+        const admitted = await access.check(request).catch(() => null)
+        expect(access.recall(request)).toEqual(admitted)
+        outcomes.push(access.recall(request) !== null)
+        clock.advance(1000)
+        expect(access.recall(request)).toBeNull()
+      }
+      expect(outcomes).toEqual(expected.map((outcome) => outcome === 'admitted'))
+    },
+  )
+
+  it('recalls no key that has been revoked, and no project that was closed (AU-1, AU-3)', async () => {
+    const { key, secret } = await keys.create({
+      owner: 'demo',
+      name: 'brief',
+      permissions: ['read'],
+      projectIds: null,
+      expiresAt: clock.now() + 500,
+    })
+    const request = { ...requestOf('none', 'read', 'own'), secret }
+    await access.check(request)
+    expect(access.recall(request)).not.toBeNull()
+    clock.advance(500)
+    expect(access.recall(request)).toBeNull()
+    const open = requestOf('none', 'read', 'open')
+    const { project } = await access.check(open)
+    expect(access.recall(open)).not.toBeNull()
+    if (project) await projects.setPublic(project, true)
+    expect(access.recall(open)).toBeNull()
+    await access.check(requestOf('reader', 'read', 'own'))
+    await keys.revoke(key.id)
+    expect(access.recall(requestOf('reader', 'read', 'own'))).toBeNull()
   })
 
   it('refuses in the same words whether or not the project exists (AU-3)', async () => {

@@ -27,6 +27,7 @@ beforeAll(async () => {
     bodyLimitBytes: 100_000,
     routes: [sqlExecuteRoute({ analytics }), ...sqlExecutionRoutes(analytics)],
     access: {
+      recall: () => null,
       check: (question) =>
         Promise.resolve({
           key: null,

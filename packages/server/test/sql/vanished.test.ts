@@ -27,7 +27,7 @@ beforeAll(async () => {
     log: silentLogger,
     bodyLimitBytes: 100_000,
     routes: [sqlExecuteRoute({ analytics })],
-    access: { check: () => Promise.resolve({ key: null, project }) },
+    access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
     checkReady: () => Promise.resolve(),
   })
   await app.listen({ port: 0, host: '127.0.0.1' })
