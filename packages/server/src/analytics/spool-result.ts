@@ -1,4 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
+import { noteShortLived } from '../platform/young-memory.ts'
 import { readColumns } from './columns.ts'
 import { createRowEncoder, rowsOf } from './encode-rows.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
@@ -78,6 +79,7 @@ async function readAll(
     if (target.isAlwaysKept) writer = await begin(0)
     for await (const block of stream.blocks) {
       const batch = encode(block)
+      noteShortLived(block.byteLength + batch.bytes.byteLength)
       const taken = fill.isFull ? 0 : fill.take(batch)
       if (fill.isFull && !isAnswered) {
         writer ??= await begin(fill.rowCount)
