@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outgoing } from './contender.ts'
 import { messageFor } from './messages.ts'
+import { nowMs } from './sink.ts'
 
 const TICK_MS = 10
 
@@ -10,6 +11,8 @@ export interface Fed {
   readonly accepted: readonly number[]
   /** Messages whose acceptance failed, e.g. because a process was killed. */
   readonly refused: number
+  /** When each was stored, by its number, of the machine's monotonic clock; as {@link nowMs}. */
+  readonly storedAt: ReadonlyMap<number, number>
 }
 
 /** Enqueues messages at a rate, to channels in turn, whether or not earlier ones have been stored: as blocks do arrive. */
@@ -29,6 +32,7 @@ export async function feed(
 ): Promise<Fed> {
   const startedAt = performance.now()
   const accepted: number[] = []
+  const storedAt = new Map<number, number>()
   let refused = 0
   let n = firstN
   const under = new Set<Promise<void>>()
@@ -42,7 +46,11 @@ export async function feed(
       n = due
       const storing = enqueue(messages)
         .then(
-          () => void accepted.push(...messages.map((message) => message.n)),
+          () => {
+            const at = nowMs()
+            accepted.push(...messages.map((message) => message.n))
+            for (const message of messages) storedAt.set(message.n, at)
+          },
           () => void (refused += messages.length),
         )
         .finally(() => under.delete(storing))
@@ -52,5 +60,5 @@ export async function feed(
     await sleep(TICK_MS)
   }
   await Promise.all(under)
-  return { accepted, refused }
+  return { accepted, refused, storedAt }
 }

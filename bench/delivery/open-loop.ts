@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'pg'
 import type { Contender, Outgoing } from './contender.ts'
+import { startDiskProbe, type DiskFigures } from './disk-probe.ts'
 import { feed } from './feed.ts'
 import { startServer, type QueueServer } from './servers.ts'
+import { latencyOf, type Latency } from './stages.ts'
 import { startSink, nowMs, type Sink } from './sink.ts'
 import { startWorker, type WorkerProcess } from './worker.ts'
 
@@ -13,6 +15,8 @@ export interface Arena {
   readonly urls: readonly string[]
   worker: WorkerProcess
   enqueue(messages: readonly Outgoing[]): Promise<void>
+  /** As {@link Feeder.statements}. */
+  statements(): Promise<number | null>
   restartWorker(): Promise<void>
 }
 
@@ -35,6 +39,7 @@ export async function inArena<T>(
     // Queue and worker are one process where the queue is embedded.
     enqueue: (messages) =>
       contender.server === 'none' ? arena.worker.enqueue(messages) : feeder.enqueue(messages),
+    statements: () => feeder.statements(),
     async restartWorker() {
       arena.worker = await start()
     },
@@ -49,15 +54,16 @@ export async function inArena<T>(
   }
 }
 
-/** Latencies from enqueueing to arrival at the receiver, in milliseconds. */
-export interface Latency {
-  readonly p50: number
-  readonly p99: number
-  /** Of what arrived in the first and in the last tenth of the run. */
-  readonly p99First: number
-  readonly p99Last: number
+/** What messages at a rate came to. */
+export interface OpenLoopResult extends Latency {
   /** Of the messages that should have come. */
   readonly deliveredShare: number
+  readonly rssBytes: number
+  /** Of the worker; of sender and worker where they are one process. */
+  readonly cpuMicrosPerMessage: number
+  /** Of sender and worker; null where there is no server to ask. */
+  readonly statementsPerMessage: number | null
+  readonly disk: DiskFigures
 }
 
 const WARM_UP_SECONDS = 2
@@ -76,9 +82,9 @@ export async function openLoop(
     /** Keeps a snapshot open in PostgreSQL, as a long report does. */
     readonly isPinned?: boolean
   },
-): Promise<Latency> {
+): Promise<OpenLoopResult> {
   const { channels, perSecond, seconds, sinkLatencyMs = 0, hanging = 0, isPinned = false } = options
-  return inArena(contender, channels, async ({ sink, enqueue, server }) => {
+  return inArena(contender, channels, async ({ sink, enqueue, statements, server, worker }) => {
     const pin = isPinned ? await pinSnapshot(server.location) : null
     await sink.behave({
       latencyMs: sinkLatencyMs,
@@ -86,13 +92,28 @@ export async function openLoop(
     })
     await feed(enqueue, { perSecond, seconds: WARM_UP_SECONDS, channels, firstN: 0 })
     await sink.reset(nowMs())
+    const before = { statements: await statements(), ...(await worker.usage()) }
+    const endProbe = await startDiskProbe()
     const firstN = WARM_UP_SECONDS * perSecond
-    await feed(enqueue, { perSecond, seconds, channels, firstN })
+    const { storedAt } = await feed(enqueue, { perSecond, seconds, channels, firstN })
     await sleep(SETTLE_MS)
-    const { latenciesMs } = await sink.report(true)
+    const disk = await endProbe()
+    const { arrivals } = await sink.report(true)
+    const after = { statements: await statements(), ...(await worker.usage()) }
     await pin?.()
-    const wanted = perSecond * seconds * (1 - hanging / channels)
-    return { ...percentiles(latenciesMs), deliveredShare: Math.min(1, latenciesMs.length / wanted) }
+    const count = perSecond * seconds
+    const wanted = count * (1 - hanging / channels)
+    return {
+      ...latencyOf(arrivals, storedAt),
+      deliveredShare: Math.min(1, arrivals.length / wanted),
+      rssBytes: after.rssBytes,
+      cpuMicrosPerMessage: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / count,
+      statementsPerMessage:
+        after.statements === null || before.statements === null
+          ? null
+          : (after.statements - before.statements) / count,
+      disk,
+    }
   })
 }
 
@@ -106,19 +127,4 @@ async function pinSnapshot(location: string): Promise<() => Promise<void>> {
     client.release()
     await pool.end()
   }
-}
-
-function percentiles(inOrder: readonly number[]): Omit<Latency, 'deliveredShare'> {
-  const tenth = Math.ceil(inOrder.length / 10)
-  return {
-    p50: percentile(inOrder, 0.5),
-    p99: percentile(inOrder, 0.99),
-    p99First: percentile(inOrder.slice(0, tenth), 0.99),
-    p99Last: percentile(inOrder.slice(-tenth), 0.99),
-  }
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = Float64Array.from(values).toSorted()
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
 }

@@ -5,7 +5,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
-import type { SinkOrder, SinkReport } from './sink.ts'
+import { SENT_AT_HEADER } from './post.ts'
+import type { Arrival, SinkOrder, SinkReport } from './sink.ts'
 
 interface Payload {
   readonly data?: { readonly n: number; readonly at: number }
@@ -16,7 +17,7 @@ interface Payload {
 let behaviour = { latencyMs: 0, hanging: new Set<string>(), isDown: false }
 let seen = new Uint8Array(1024)
 let healthyFrom = 0
-let latenciesMs: number[] = []
+let arrivals: Arrival[] = []
 let distinct = 0
 let messages = 0
 let calls = 0
@@ -42,7 +43,8 @@ const server = createServer((request, response) => {
       respond(response, 503)
       return
     }
-    take(request.url ?? '', Buffer.concat(parts).toString(), arrivedAt)
+    const sentAt = Number(request.headers[SENT_AT_HEADER] ?? arrivedAt)
+    take(request.url ?? '', Buffer.concat(parts).toString(), sentAt, arrivedAt)
     respond(response, 204)
   })
 })
@@ -52,7 +54,7 @@ function respond(response: ServerResponse, status: number): void {
   else setTimeout(() => response.writeHead(status).end(), behaviour.latencyMs)
 }
 
-function take(url: string, body: string, arrivedAt: number): void {
+function take(url: string, body: string, sentAt: number, arrivedAt: number): void {
   const parsed = JSON.parse(body) as Payload | readonly Payload[]
   const list = Array.isArray(parsed) ? (parsed as readonly Payload[]) : [parsed as Payload]
   calls += 1
@@ -73,7 +75,7 @@ function take(url: string, body: string, arrivedAt: number): void {
     }
     if (seen[n] === 0) distinct += 1
     seen[n] = Math.min(255, (seen[n] ?? 0) + 1)
-    if (at >= healthyFrom) latenciesMs.push(arrivedAt - at)
+    if (at >= healthyFrom) arrivals.push([n, at, sentAt, arrivedAt])
   }
 }
 
@@ -94,11 +96,11 @@ process.on('message', (order: SinkOrder) => {
       break
     case 'reset':
       seen = new Uint8Array(1024)
-      latenciesMs = []
+      arrivals = []
       distinct = messages = calls = refused = firstAt = lastAt = 0
       perSecond = new Map()
       firstBatches = new Map()
-      healthyFrom = order.latenciesFrom
+      healthyFrom = order.arrivalsFrom
       process.send?.({})
       break
     case 'report': {
@@ -108,7 +110,7 @@ process.on('message', (order: SinkOrder) => {
         calls,
         firstAt,
         lastAt,
-        latenciesMs: order.withLatencies ? latenciesMs : [],
+        arrivals: order.withArrivals ? arrivals : [],
         perSecond: [...perSecond]
           .map(([second, one]): [number, number, number] => [second, one.calls, one.messages])
           .toSorted(([a], [b]) => a - b),

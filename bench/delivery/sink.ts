@@ -12,8 +12,11 @@ export type SinkOrder =
       /** True answers 503 to everything. */
       readonly isDown: boolean
     }
-  | { readonly kind: 'reset'; readonly latenciesFrom: number }
-  | { readonly kind: 'report'; readonly withLatencies: boolean }
+  | { readonly kind: 'reset'; readonly arrivalsFrom: number }
+  | { readonly kind: 'report'; readonly withArrivals: boolean }
+
+/** Number of a message, when it was enqueued, when the request that carried it was begun, and when that arrived. */
+export type Arrival = readonly [n: number, at: number, sentAt: number, arrivedAt: number]
 
 /** What the receiver has taken. Instants are of the machine's monotonic clock. */
 export interface SinkReport {
@@ -22,8 +25,7 @@ export interface SinkReport {
   readonly calls: number
   readonly firstAt: number
   readonly lastAt: number
-  /** From enqueueing to the arrival of the request, in milliseconds. */
-  readonly latenciesMs: readonly number[]
+  readonly arrivals: readonly Arrival[]
   /** Second of the clock, calls in it, and messages. */
   readonly perSecond: readonly (readonly [number, number, number])[]
   /** Calls that were answered 503. */
@@ -36,9 +38,9 @@ export interface SinkReport {
 export interface Sink {
   urls(channels: number): readonly string[]
   behave(behaviour: Partial<Omit<Extract<SinkOrder, { kind: 'behave' }>, 'kind'>>): Promise<void>
-  /** Forgets what came; only latencies of messages enqueued at `latenciesFrom` or later are kept from now on. */
-  reset(latenciesFrom?: number): Promise<void>
-  report(withLatencies?: boolean): Promise<SinkReport>
+  /** Forgets what came; only arrivals of messages enqueued at `arrivalsFrom` or later are kept from now on. */
+  reset(arrivalsFrom?: number): Promise<void>
+  report(withArrivals?: boolean): Promise<SinkReport>
   close(): Promise<void>
 }
 
@@ -68,8 +70,8 @@ export async function startSink(): Promise<Sink> {
       ),
     behave: ({ latencyMs = 0, hanging = [], isDown = false }) =>
       order({ kind: 'behave', latencyMs, hanging, isDown }),
-    reset: (latenciesFrom = 0) => order({ kind: 'reset', latenciesFrom }),
-    report: (withLatencies = false) => order<SinkReport>({ kind: 'report', withLatencies }),
+    reset: (arrivalsFrom = 0) => order({ kind: 'reset', arrivalsFrom }),
+    report: (withArrivals = false) => order<SinkReport>({ kind: 'report', withArrivals }),
     async close() {
       const exited = once(child, 'exit')
       child.kill('SIGKILL')

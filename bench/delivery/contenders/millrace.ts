@@ -12,6 +12,8 @@ import { createDeliveryWorker } from '../../../packages/server/src/processes/del
 import { createAddressGuard } from '../../../packages/server/src/webhooks/address-guard.ts'
 import { createWebhookEndpoint } from '../../../packages/server/src/webhooks/endpoint.ts'
 import type { Contender, Feeder, Outgoing } from '../contender.ts'
+import { SENT_AT_HEADER } from '../post.ts'
+import { nowMs } from '../sink.ts'
 
 const PROJECT_ID = 1
 
@@ -56,7 +58,13 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
     const worker = createDeliveryWorker(
       {
         lanes: createLaneStore(db),
-        endpoint,
+        endpoint: {
+          send: (delivery, options) =>
+            endpoint.send(
+              { ...delivery, headers: { ...delivery.headers, [SENT_AT_HEADER]: String(nowMs()) } },
+              options,
+            ),
+        },
         clock: isEmbedded ? systemClock : laneClock,
         random: Math.random,
         sleep: (ms) => setTimeout(ms),

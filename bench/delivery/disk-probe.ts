@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentile } from './percentile.ts'
+
+/** How long the disk takes to keep a page, in milliseconds. */
+export interface DiskFigures {
+  readonly syncP50: number
+  readonly syncP99: number
+  readonly syncMax: number
+}
+
+const PAGE_BYTES = 4096
+const EVERY_MS = 100
+
+/**
+ * Writes a page and waits for the disk, ten times a second beside whatever is measured: a latency that contains a commit can be no better
+ * than this. Returns a function that ends it.
+ */
+export async function startDiskProbe(): Promise<() => Promise<DiskFigures>> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-disk-'))
+  const file = await open(join(directory, 'probe'), 'w')
+  const stopping = new AbortController()
+  const took: number[] = []
+
+  async function probe(): Promise<void> {
+    const page = Buffer.alloc(PAGE_BYTES, 1)
+    while (!stopping.signal.aborted) {
+      const startedAt = performance.now()
+      await file.write(page)
+      await file.datasync()
+      took.push(performance.now() - startedAt)
+      await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  }
+
+  const probing = probe()
+  return async () => {
+    stopping.abort()
+    await probing
+    await file.close()
+    rmSync(directory, { recursive: true, force: true })
+    return { syncP50: percentile(took, 0.5), syncP99: percentile(took, 0.99), syncMax: percentile(took, 1) }
+  }
+}

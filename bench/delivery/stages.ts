@@ -1,0 +1,61 @@
+import { percentile } from './percentile.ts'
+import type { Arrival } from './sink.ts'
+
+/** Latencies from enqueueing to arrival at the receiver, in milliseconds. */
+export interface Latency {
+  readonly p50: number
+  readonly p99: number
+  /** Of what arrived in the first and in the last tenth of the run. */
+  readonly p99First: number
+  readonly p99Last: number
+  /** The same, from when whoever enqueued was told that the message is stored. */
+  readonly p99SinceStored: number
+  /** Where the slowest hundredth of all messages spent its time on average. */
+  readonly slowest: Stages
+}
+
+/** The way of a message: until it was stored, until the request that carries it was begun, until that arrived. */
+interface Stages {
+  readonly storing: number
+  readonly waiting: number
+  readonly request: number
+}
+
+const SLOWEST_SHARE = 0.01
+
+/** Latencies of arrivals, in order of arrival; `storedAt` by number of the message. */
+export function latencyOf(arrivals: readonly Arrival[], storedAt: ReadonlyMap<number, number>): Latency {
+  const total = arrivals.map(([, at, , arrivedAt]) => arrivedAt - at)
+  const tenth = Math.ceil(total.length / 10)
+  const sinceStored = arrivals.map(([n, at, , arrivedAt]) => Math.max(0, arrivedAt - (storedAt.get(n) ?? at)))
+  const slowest = arrivals
+    .toSorted((a, b) => lengthOf(b) - lengthOf(a))
+    .slice(0, Math.ceil(arrivals.length * SLOWEST_SHARE))
+    .map((arrival) => stagesOf(arrival, storedAt))
+  return {
+    p50: percentile(total, 0.5),
+    p99: percentile(total, 0.99),
+    p99First: percentile(total.slice(0, tenth), 0.99),
+    p99Last: percentile(total.slice(-tenth), 0.99),
+    p99SinceStored: percentile(sinceStored, 0.99),
+    slowest: {
+      storing: mean(slowest.map(({ storing }) => storing)),
+      waiting: mean(slowest.map(({ waiting }) => waiting)),
+      request: mean(slowest.map(({ request }) => request)),
+    },
+  }
+}
+
+function lengthOf([, at, , arrivedAt]: Arrival): number {
+  return arrivedAt - at
+}
+
+/** A message may be sent before whoever enqueued it hears that it is stored: then it was stored in no time. */
+function stagesOf([n, at, sentAt, arrivedAt]: Arrival, storedAt: ReadonlyMap<number, number>): Stages {
+  const stored = Math.min(Math.max(at, storedAt.get(n) ?? at), sentAt)
+  return { storing: stored - at, waiting: sentAt - stored, request: arrivedAt - sentAt }
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
