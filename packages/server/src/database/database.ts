@@ -5,6 +5,7 @@ import { Pool, types } from 'pg'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 import type { ControlSchema } from './schema.ts'
+import { embeddedAdapterOf } from './sqlite-adapter.ts'
 import { createSqliteCheckpointer } from './sqlite-checkpointer.ts'
 import { createSqliteDialect } from './sqlite-dialect.ts'
 
@@ -51,7 +52,11 @@ export async function openDatabase(location: string): Promise<OpenDatabase> {
   return {
     db,
     dialect,
-    ping: async () => void (await sql`select 1`.execute(db)),
+    async ping() {
+      await sql`select 1`.execute(db)
+      // A disk that has refused once is not trusted again.
+      await embeddedAdapterOf(db)?.driver.synced()
+    },
     async close() {
       await checkpointer?.close()
       await db.destroy()

@@ -6,13 +6,19 @@ import { claimAlone } from './lane-store-claim-alone.ts'
 import { claimReady, lanesFromRows } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { createSettler } from './lane-store-settler.ts'
+import { embeddedAdapterOf } from './sqlite-adapter.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** Lanes in the control database. A lease is a row of `webhook_lane` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
+  const settle = createSettler(db)
   return {
-    claim: (request) =>
-      hasRowLocks(db) ? claimFairly(db, request) : unsyncedTransaction(db, (tx) => claimAlone(tx, request)),
+    async claim(request) {
+      if (hasRowLocks(db)) return claimFairly(db, request)
+      const lanes = await unsyncedTransaction(db, (tx) => claimAlone(tx, request))
+      if (lanes.length > 0) await untilDurable(db)
+      return lanes
+    },
 
     async renew(claim, leaseUntilAt) {
       const { numUpdatedRows } = await claimedLane(db, claim)
@@ -21,11 +27,19 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
       return numUpdatedRows > 0n
     },
 
-    nextBatch: (claim, request) => nextBatch(db, claim, request),
+    async nextBatch(claim, request) {
+      const batch = await nextBatch(db, claim, request)
+      if (batch !== null) await untilDurable(db)
+      return batch
+    },
 
     announce: (claim, messages, nowMs) => announce(db, claim.laneId, messages, nowMs),
 
-    settle: createSettler(db),
+    async settle(claim, settlement) {
+      const settled = await settle(claim, settlement)
+      if (settled.state === 'held') await untilDurable(db)
+      return settled
+    },
 
     async releaseAll() {
       await db
@@ -40,6 +54,14 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
       await unsyncedTransaction(db, (tx) => claimedLane(tx, claim).set(set).execute())
     },
   }
+}
+
+/**
+ * Before messages are sent that were read on SQLite, where they are seen before they are on the disk: a failure of power must not undo
+ * what a receiver has, because their event ids would be given to others (EV-1).
+ */
+async function untilDurable(db: ControlDatabase): Promise<void> {
+  await embeddedAdapterOf(db)?.driver.synced()
 }
 
 /** Failing lanes take their share first, and count for their hosts when the others are chosen (DL-9). */

@@ -1,6 +1,9 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
-import { SqliteDialect, type SqliteStatement } from 'kysely'
-import { CountingSqliteAdapter, createTableWrites, type StatementTables } from './table-writes.ts'
+import { SqliteDialect, type SqliteDialectConfig, type SqliteStatement } from 'kysely'
+import { EmbeddedSqliteAdapter } from './sqlite-adapter.ts'
+import { SyncingSqliteDriver } from './sqlite-driver.ts'
+import { createLogFile, type LogFile } from './sqlite-log-file.ts'
+import { createTableWrites, type StatementTables } from './table-writes.ts'
 
 interface PreparedStatement extends StatementTables {
   readonly statement: StatementSync
@@ -22,12 +25,12 @@ const CHANGES: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Kysely on the SQLite inside Node. WAL lets other processes read while one writes; synchronous=FULL makes a commit
- * durable before it returns; a writer waits up to five seconds for another.
+ * Kysely on the SQLite inside Node. WAL lets other processes read while one writes; a commit is durable before its caller is
+ * answered, see {@link SyncingSqliteDriver}; a writer waits up to five seconds for another.
  */
-export function createSqliteDialect(path: string): SqliteDialect {
+export function createSqliteDialect(path: string, logFile: LogFile = createLogFile(path)): SqliteDialect {
   const database = new DatabaseSync(path, { timeout: 5000, enableForeignKeyConstraints: true })
-  database.exec('pragma journal_mode = wal; pragma synchronous = full')
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal')
   database.exec(`pragma cache_size = -${CACHE_KIBIBYTES}; pragma wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   const statements = new Map<string, PreparedStatement>()
   /** What the statement that is being prepared turns out to do, cascades included. */
@@ -56,25 +59,18 @@ export function createSqliteDialect(path: string): SqliteDialect {
   const dataVersion = database.prepare('pragma data_version')
   const writes = createTableWrites(prepared, () => dataVersion.get()?.['data_version'])
 
-  class Dialect extends SqliteDialect {
-    override createAdapter(): CountingSqliteAdapter {
-      return new CountingSqliteAdapter(writes)
-    }
-  }
-
-  return new Dialect({
+  const config: SqliteDialectConfig = {
     database: {
       close: () => {
         statements.clear()
         database.close()
       },
       prepare: (sql): SqliteStatement => {
-        // Takes effect when it is prepared, so not from the statements that are kept.
-        if (sql.startsWith('pragma synchronous = ')) return executedWhenRun(() => database.exec(sql))
         // A deferred transaction that turns into a writer fails at once, without waiting, when another process wrote.
         const made = prepared(sql === 'begin' ? 'begin immediate' : sql)
         const { statement, reader } = made
         writes.note(made)
+        if (made.changes.size > 0) driver.noteChange()
         return {
           reader,
           all: (parameters) => statement.all(...(parameters as never[])),
@@ -85,14 +81,16 @@ export function createSqliteDialect(path: string): SqliteDialect {
         }
       },
     },
-  })
-}
-
-function executedWhenRun(execute: () => void): SqliteStatement {
-  return {
-    reader: false,
-    all: () => [],
-    run: () => (execute(), { changes: 0, lastInsertRowid: 0 }),
-    iterate: () => [].values(),
   }
+  const driver = new SyncingSqliteDriver(config, logFile)
+
+  class Dialect extends SqliteDialect {
+    override createAdapter(): EmbeddedSqliteAdapter {
+      return new EmbeddedSqliteAdapter(writes, driver)
+    }
+    override createDriver(): SyncingSqliteDriver {
+      return driver
+    }
+  }
+  return new Dialect(config)
 }

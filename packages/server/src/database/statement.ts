@@ -1,6 +1,6 @@
 import type { CompiledQuery } from 'kysely'
 import type { ControlDatabase } from './database.ts'
-import { tableWritesOf } from './table-writes.ts'
+import { embeddedAdapterOf } from './sqlite-adapter.ts'
 
 /** Runs a statement with its parameters; resolves with all rows. */
 export type Statement<Given, Row> = (given: Given) => Promise<readonly Row[]>
@@ -40,7 +40,7 @@ export function createRememberedStatement<Given extends object, Row>(
   db: ControlDatabase,
   build: Build<Given, Row>,
 ): Statement<Given, Row> {
-  const writes = tableWritesOf(db)
+  const writes = embeddedAdapterOf(db)?.writes
   if (!writes) return createStatement(db, build)
   const compile = buildOnce(build)
   const known = new Map<string, Promise<readonly Row[]>>()

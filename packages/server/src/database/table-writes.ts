@@ -1,6 +1,3 @@
-import { SqliteAdapter } from 'kysely'
-import type { ControlDatabase } from './database.ts'
-
 /** What a statement reads and changes, whatever it is that makes it do so. */
 export interface StatementTables {
   readonly reads: ReadonlySet<string>
@@ -36,20 +33,4 @@ export function createTableWrites(
       return count
     },
   }
-}
-
-/** How stores get at the counter of the database they are given. */
-export class CountingSqliteAdapter extends SqliteAdapter {
-  readonly writes: TableWrites
-
-  constructor(writes: TableWrites) {
-    super()
-    this.writes = writes
-  }
-}
-
-/** Null where there is none, and others write as often as this process. */
-export function tableWritesOf(db: ControlDatabase): TableWrites | null {
-  const { adapter } = db.getExecutor()
-  return adapter instanceof CountingSqliteAdapter ? adapter.writes : null
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { embeddedAdapterOf } from './sqlite-adapter.ts'
 
 /**
  * Runs a transaction whose commit does not wait for the disk: a failure of power may undo it, and on PostgreSQL a crash of the
  * server, together with all that came after it and was not waited for either; so whatever is durable has what came before
- * it. For what costs no more than a repetition then, such as an acknowledgement. On SQLite commits block the event loop, and these
- * come hundreds of times a second; on PostgreSQL each wait for the disk is a lane that waits.
+ * it. For what costs no more than a repetition then, such as an acknowledgement: each wait for the disk is a lane that waits.
  */
 export function unsyncedTransaction<T>(
   db: ControlDatabase,
@@ -26,12 +26,8 @@ export function unsyncedTransaction<T>(
       }
     })
   }
-  return db.connection().execute(async (connection) => {
-    await sql`pragma synchronous = normal`.execute(connection)
-    try {
-      return await connection.transaction().execute(run)
-    } finally {
-      await sql`pragma synchronous = full`.execute(connection)
-    }
+  return db.transaction().execute(async (tx) => {
+    embeddedAdapterOf(tx)?.driver.doNotWaitForDisk()
+    return run(tx)
   })
 }

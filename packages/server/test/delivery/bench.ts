@@ -86,8 +86,7 @@ export function claimRequest(owner: string, nowMs: number, parts: Partial<ClaimR
 }
 
 /** Everything a test of the queue needs, on one control database. */
-export function createBench(database: TestDatabase) {
-  const { db } = database
+export function createBench({ db }: Pick<TestDatabase, 'db'>) {
   const clock = createHeldClock()
   const endpoint = createScriptedEndpoint()
   const lanes = createLaneStore(db)
