@@ -118,6 +118,8 @@ describe('the embedded control database', () => {
     await created
   })
   afterEach(async () => {
+    disk.isQuick = true
+    for (const call of disk.calls) call.resolve()
     await db.destroy()
     rmSync(directory, { recursive: true })
   })
