@@ -36,6 +36,21 @@ export async function feed(
   let refused = 0
   let n = firstN
   const under = new Set<Promise<void>>()
+
+  async function store(messages: readonly Outgoing[]): Promise<void> {
+    try {
+      await enqueue(messages)
+    } catch {
+      refused += messages.length
+      return
+    }
+    const at = nowMs()
+    for (const message of messages) {
+      accepted.push(message.n)
+      storedAt.set(message.n, at)
+    }
+  }
+
   for (;;) {
     const elapsed = performance.now() - startedAt
     const due = firstN + Math.floor((Math.min(elapsed, seconds * 1000) / 1000) * perSecond)
@@ -44,16 +59,7 @@ export async function feed(
         messageFor(((n + index) * 7919) % channels, n + index),
       )
       n = due
-      const storing = enqueue(messages)
-        .then(
-          () => {
-            const at = nowMs()
-            accepted.push(...messages.map((message) => message.n))
-            for (const message of messages) storedAt.set(message.n, at)
-          },
-          () => void (refused += messages.length),
-        )
-        .finally(() => under.delete(storing))
+      const storing = store(messages).finally(() => under.delete(storing))
       under.add(storing)
     }
     if (elapsed >= seconds * 1000) break

@@ -1,27 +1,25 @@
 import { sql, type Expression, type RawBuilder, type SqlBool } from 'kysely'
 
 /**
- * The condition for messages behind the cursor of a lane that go with it, and of all lanes with higher ids; for a query in order
- * of `lane_id, seq` with a limit. In these words, because whatever a planner believes of a queue that fills and
- * empties is wrong soon: a range of the key in its order is read from the key and not sorted, and the case is an
- * expression of which nothing is believed.
+ * The condition for messages behind the cursor of a lane that go with it, for a query in order of `lane_id, seq` with a limit. In these
+ * words, because whatever a planner believes of a queue that fills and empties is wrong soon: a range of the key in its order is read from
+ * the key and not sorted, and the case is an expression of which nothing is believed. Both ends are given, because what has left the
+ * next lane may still be in the key, and is for long while somebody keeps a snapshot open.
  */
 export function isBehindCursor(
   laneId: Expression<number> | number,
   cursorSeq: Expression<number> | number,
 ): RawBuilder<SqlBool> {
   return sql`(webhook_message.lane_id, webhook_message.seq) > (${laneId}, ${cursorSeq})
+    and (webhook_message.lane_id, webhook_message.seq) < (${laneId} + 1, 0)
     and case when webhook_message.shelved_until_at is null then true end`
 }
 
-/** The lane of the first message that is {@link isBehindCursor}: the lane itself, or another when nothing waits in it. */
-export function firstLaneBehind(
-  laneId: Expression<number>,
-  cursorSeq: Expression<number>,
-): RawBuilder<number | null> {
+/** True when something {@link isBehindCursor}. A query of its own, which no planner joins with what is around it. */
+export function waitsBehind(laneId: Expression<number>, cursorSeq: Expression<number>): RawBuilder<SqlBool> {
   return sql`(
-    select webhook_message.lane_id from webhook_message where ${isBehindCursor(laneId, cursorSeq)}
-    order by webhook_message.lane_id, webhook_message.seq limit 1)`
+    select webhook_message.seq from webhook_message where ${isBehindCursor(laneId, cursorSeq)}
+    order by webhook_message.lane_id, webhook_message.seq limit 1) is not null`
 }
 
 /** When the first shelved message of a lane is due (DL-4). */

@@ -114,10 +114,10 @@ async function readTogether(
     select given.lane_id as "laneId", ${MESSAGE} from ${given} as given
     cross join lateral (
       select id, ${ARRAY_BYTES} from (
-        select ctid as id, lane_id, seq, body_bytes from webhook_message
+        select ctid as id, seq, body_bytes from webhook_message
         where ${isBehindCursor(sql<number>`given.lane_id`, sql<number>`given.after_seq`)}
         order by lane_id, seq limit given.max_messages
-      ) as first where lane_id = given.lane_id
+      ) as first
     ) as fitting
     join webhook_message as message on message.ctid = fitting.id
     where array_bytes <= given.max_bytes or place = 1`.execute(db)

@@ -4,7 +4,7 @@ import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/l
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
+import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import type { ControlSchema } from './schema.ts'
@@ -112,10 +112,7 @@ function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
   return eb.and([
     isFree(eb, nowMs),
     eb('failures', failures, 0),
-    eb.or([
-      eb(firstLaneBehind(id, eb.ref('webhook_lane.cursor_seq')), '=', id),
-      eb(firstDueAt(id), '<=', nowMs),
-    ]),
+    eb.or([waitsBehind(id, eb.ref('webhook_lane.cursor_seq')), eb(firstDueAt(id), '<=', nowMs)]),
   ])
 }
 

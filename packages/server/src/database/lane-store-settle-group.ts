@@ -3,7 +3,7 @@ import type { LaneClaim, Settled, Settlement } from '../delivery/lane.ts'
 import { insertAttempts } from './attempt-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { firstDueAt, firstLaneBehind } from './lane-queue.ts'
+import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
@@ -168,7 +168,7 @@ async function updateLanes(
       select given.*,
         case when is_leaving = 1 then 1
           when ${firstDueAt(id)} <= given.settled_at then 0
-          when ${firstLaneBehind(id, cursorSeq)} = given.id then 0
+          when ${waitsBehind(id, cursorSeq)} then 0
           else 1 end as is_released
       from ${given} as given
     )

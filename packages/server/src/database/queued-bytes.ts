@@ -12,7 +12,7 @@ export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly 
     select project_id as "projectId", name as channel, next_byte - first_byte as bytes
     from (
       select lane.project_id, lane.name, sequence.next_byte, (
-        select case when webhook_message.lane_id = lane.id then webhook_message.first_byte end from webhook_message
+        select webhook_message.first_byte from webhook_message
         where ${isBehindCursor(sql<number>`lane.id`, sql<number>`lane.cursor_seq`)}
         order by webhook_message.lane_id, webhook_message.seq limit 1
       ) as first_byte
