@@ -19,7 +19,7 @@ const require = createRequire(import.meta.url)
 let native: NativeChdb | undefined
 
 /**
- * Inserts bytes of a text format without turning them into a string; for binary ones see `insertFromFile`. The package's own
+ * Inserts bytes without turning them into a string; for binary ones that need a file see `insertFromFile`. The package's own
  * `insert` takes plain table names only; the addon beneath takes any statement (measured with chdb 3.4.0, which is pinned for this reason).
  */
 export function insertBytes(

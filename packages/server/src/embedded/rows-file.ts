@@ -5,10 +5,13 @@ import { threadId } from 'node:worker_threads'
 /** The end of a statement; its settings stand behind the name of a file. */
 const BINARY_INSERT = /\s+((?:settings [\w =',-]+ )?format\s+(?:Native|RowBinary))\s*$/i
 
+/** What the library takes for the end of rows that stand behind a statement (measured with chdb 3.4.0). */
+const END_OF_ROWS = '\n\n'
+
 /**
- * Runs an INSERT whose rows are binary. The library takes two line feeds for the end of rows that stand behind a statement, which text
- * formats never hold and binary ones do (measured with chdb 3.4.0): those are read from a file, one a thread, that lives as long as the statement.
- * Null where the statement's format is a text.
+ * Runs an INSERT whose rows cannot stand behind the statement, as they hold what ends them there, which text formats never do and binary ones may:
+ * they are read from a file, one a thread, that lives as long as the statement. Null for all others: small batches mostly, which cost a fifth less
+ * without a file.
  */
 export async function insertFromFile<Result>(
   directory: string,
@@ -17,7 +20,7 @@ export async function insertFromFile<Result>(
   run: (sql: string) => Promise<Result>,
 ): Promise<Result | null> {
   const format = BINARY_INSERT.exec(sql)
-  if (!format) return null
+  if (!format || !bytesOf(rows).includes(END_OF_ROWS)) return null
   const folder = join(directory, 'millrace_rows')
   const path = join(folder, `${threadId}.rows`)
   // Not in the background: the thread has nothing else to do, and each step aside waits for a processor.
@@ -28,6 +31,11 @@ export async function insertFromFile<Result>(
   } finally {
     unlinkSync(path)
   }
+}
+
+/** The same memory, without a copy. */
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 function quotePath(path: string): string {

@@ -154,6 +154,20 @@ describe('inserts', () => {
     expect(found).toEqual([{ name: 'FF000A' }])
   })
 
+  it('takes binary rows whatever they begin and end with', async () => {
+    const bytes = [0, 9, 10, 11, 13, 32, 39, 42, 45, 47, 59, 92, 255]
+    for (const byte of bytes) {
+      const rows = Buffer.from([byte, 1, 0, 0, 0, 0, 0, 79, 1, byte])
+      const insert = { database: DATABASE, table: 'things', columns: ['id', 'name'], rows } as const
+      await engine.insert({ ...insert, format: 'RowBinary' })
+    }
+    const found = await engine.rows(
+      `select id % 256 as first, hex(name) as name from ${DATABASE}.things where bitShiftRight(id, 56) = 79 order by id`,
+    )
+    const hex = (byte: number) => byte.toString(16).padStart(2, '0').toUpperCase()
+    expect(found).toEqual(bytes.map((byte) => ({ first: byte, name: hex(byte) })))
+  })
+
   it('takes every byte of binary rows, two line feeds included', async () => {
     const name = Buffer.from('a\n\nb;\0\n\n')
     const rows = Buffer.concat([Buffer.from([78, 0, 0, 0, 0, 0, 0, 0, name.length]), name])
