@@ -83,11 +83,12 @@ export const DURABLE = 'fsync_after_insert = 1, fsync_part_directory = 1, min_ro
 export const DEDUPLICATING = 'non_replicated_deduplication_window = 1000'
 /**
  * A deletion writes the whole of each part that it touches, so parts stay small: about a million rows. A part counts for the rows that are
- * left in it, so that one that a rollback has emptied is merged away. Without the other two, merges and deletions wait for a pool larger than
- * the embedded engine's.
+ * left in it, so that one that a rollback has emptied is merged away. A month of many samples has thousands of these: the engine, which slows
+ * inserts down from 1000 parts on and refuses them from 3000 on, is to count those only that wait for a merge. Without the other two, merges and
+ * deletions wait for a pool larger than the embedded engine's.
  */
 export function smallParts(maxMegabytes: number): string {
-  return `max_bytes_to_merge_at_max_space_in_pool = ${maxMegabytes * 1_000_000}, number_of_free_entries_in_pool_to_execute_mutation = 0, number_of_free_entries_in_pool_to_lower_max_size_of_merge = 1, exclude_deleted_rows_for_part_size_in_merge = 1`
+  return `max_bytes_to_merge_at_max_space_in_pool = ${maxMegabytes * 1_000_000}, number_of_free_entries_in_pool_to_execute_mutation = 0, number_of_free_entries_in_pool_to_lower_max_size_of_merge = 1, exclude_deleted_rows_for_part_size_in_merge = 1, max_avg_part_size_for_too_many_parts = ${maxMegabytes * 125_000}`
 }
 const POINT_PARTS = smallParts(8)
 const EVENT_PARTS = smallParts(64)
@@ -98,7 +99,12 @@ const EVENT_PARTS = smallParts(64)
  */
 const EXACT_PROJECTIONS = `lightweight_mutation_projection_mode = 'drop', deduplicate_merge_projection_mode = 'rebuild'`
 /** Merges make the hours, not inserts: half the work of an insert. For engines that have both settings. */
-const HOURS_ON_MERGE = 'materialize_projections_on_insert = 0, materialize_projections_on_merge = 1'
+const HOURS_ON_MERGE = ['materialize_projections_on_insert = 0', 'materialize_projections_on_merge = 1']
+/**
+ * Merges wait for so many parts of about one size, not for five, as long as they are fresh: half the work of merging while samples arrive, for 30 parts
+ * instead of 21 (measured with 26.7). For engines that have the setting.
+ */
+const FEWER_MERGES = ['merge_selector_base = 16']
 
 /**
  * Tables of every `facts` database.
@@ -138,10 +144,8 @@ export function factTables(facts: string): readonly string[] {
   ]
 }
 
-/** Lets merges make the hours of samples, where the engine can. */
-export function hoursOnMerge(facts: string): string {
-  return `alter table ${quoteIdentifier(facts)}.points modify setting ${HOURS_ON_MERGE}`
-}
+/** Settings of the table of samples that not every engine has: each list is set as one, by engines that know all of it. */
+export const POINT_SETTINGS: readonly (readonly string[])[] = [HOURS_ON_MERGE, FEWER_MERGES]
 
 /** Columns every event table starts with, in order, with their types; `clients.md` names what callers expect. */
 export const EVENT_COLUMNS = {
