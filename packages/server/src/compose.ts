@@ -15,7 +15,6 @@ import { createProjectUsers } from './clickhouse/project-users.ts'
 import { createSeriesSource } from './clickhouse/series-source.ts'
 import { createSqlEngine } from './clickhouse/sql-engine.ts'
 import { createStorageUsage } from './clickhouse/storage-usage.ts'
-import type { SqlLimits } from './analytics/sql-limits.ts'
 import type { Config } from './config.ts'
 import { createAlertStore } from './database/alert-store.ts'
 import { createAttemptStore } from './database/attempt-store.ts'
@@ -41,10 +40,12 @@ import { createResultStore } from './database/result-store.ts'
 import { createSavedQueryStore } from './database/saved-query-store.ts'
 import { createSqlSpool } from './database/sql-spool.ts'
 import { createWakeUp, type WakeUp } from './database/wake-up.ts'
+import { createAttemptCounter } from './delivery/attempt-counts.ts'
 import { createChannels } from './delivery/manage-channels.ts'
 import { createQueueBound } from './delivery/queue-bound.ts'
 import { createTestChannel } from './delivery/test-channel.ts'
 import { createConsoleSessions, type ConsoleSessions } from './http/console-session.ts'
+import { createRequestCounts, type RequestCounts } from './http/exposition/request-counts.ts'
 import { createRangeRenderer, type RangeRenderer } from './http/range-renderer.ts'
 import type { AnyRoute } from './http/route.ts'
 import { attemptsRoute } from './http/routes/attempts.ts'
@@ -77,6 +78,7 @@ import { uploadRoutes } from './http/routes/upload.ts'
 import { uploaderRoutes } from './http/routes/uploader.ts'
 import { versionsRoutes } from './http/routes/versions.ts'
 import { createIngest, type Ingest } from './ingest/ingest.ts'
+import { createStoredCounter } from './ingest/stored-counts.ts'
 import { DEFAULT_INGEST_LIMITS } from './ingest/ingest-limits.ts'
 import { createRememberedSeries } from './metrics/remembered-series.ts'
 import { createRunInsights } from './metrics/run-insights.ts'
@@ -88,6 +90,7 @@ import type { Logger } from './platform/logger.ts'
 import { createDeliveryChores } from './processes/delivery-chores.ts'
 import { createDeliveryWorker, type DeliveryWorker } from './processes/delivery-worker.ts'
 import type { Chore } from './processes/housekeeper.ts'
+import { sqlLimits } from './processes/sql-limits.ts'
 import { createAccess, type Access } from './projects/access.ts'
 import { createKeys, type Keys } from './projects/keys.ts'
 import { createProjects } from './projects/projects.ts'
@@ -127,6 +130,7 @@ export interface Composition {
   readonly endpoint: WebhookEndpoint
   readonly chores: readonly Chore[]
   readonly renderer: RangeRenderer
+  readonly requestCounts: RequestCounts
 }
 
 const MINUTE_MS = 60_000
@@ -210,8 +214,10 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   const lanes = createLaneStore(db)
   // Leases must mean the same on all machines; with an embedded database there is only this one.
   const laneClock = config.databaseUrl === '' ? null : createDatabaseClock(db, clock)
+  const attemptCounter = createAttemptCounter()
   const worker = createDeliveryWorker(
     {
+      onAttempt: attemptCounter.count,
       lanes,
       endpoint,
       clock: laneClock ?? clock,
@@ -250,6 +256,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     headersOf,
   })
 
+  const storedCounter = createStoredCounter()
   const ingest = createIngest({
     facts: factStore,
     batches: createBatchStore(
@@ -270,6 +277,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       maxBytes: config.webhookQueueBytes,
     }).admit,
     onEnqueued: wake,
+    onStored: storedCounter.count,
     sleep: (ms) => setTimeout(ms),
   })
   const points = createPointMemory({
@@ -301,8 +309,10 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   })
 
   const renderer = createRangeRenderer()
+  const requestCounts = createRequestCounts()
   return {
     renderer,
+    requestCounts,
     access: createAccess({ keys, projects }),
     keys,
     sessions,
@@ -331,7 +341,16 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       ...projectRoutes(projects),
       projectUsageRoute(usage),
       ...versionsRoutes(projects),
-      serviceMetricsRoute(cache.counts, () => countChannels(db)),
+      serviceMetricsRoute({
+        requests: requestCounts,
+        cache: cache.counts,
+        stored: storedCounter.counts,
+        attempts: attemptCounter.counts,
+        channels: () => countChannels(db),
+        queued: () => measureQueuedBytes(db),
+        engines: statedEngines(config, engines),
+        usage,
+      }),
       serviceStatusRoute({ engines: statedEngines(config, engines), usage, clock }),
       ...keysRoutes({ keys, projects }),
       ...keyRoutes({ keys, projects }),
@@ -373,24 +392,5 @@ function repeat(work: () => void, everyMs: number): () => void {
   const timer = setInterval(work, everyMs).unref()
   return () => {
     clearInterval(timer)
-  }
-}
-
-/** Some sessions of the embedded engine stay free of SQL: ingest and metrics need them, and so does the check of a statement. */
-function sqlLimits(
-  config: Config,
-): Omit<SqlLimits, 'pageRowsDefault' | 'pageRowsMax' | 'pageBytesMax' | 'idleMs' | 'executionMs'> {
-  const runningMax =
-    config.clickhouseUrl === '' ? Math.max(1, config.engineSessions - 3) : config.sqlConcurrency * 8
-  return {
-    timeoutMs: config.sqlTimeoutSeconds * 1000,
-    memoryBytesMax: config.sqlMemoryBytes,
-    rowsReadMax: config.sqlRowsRead,
-    resultBytesMax: config.sqlResultBytes,
-    projectBytesMax: config.sqlProjectBytes,
-    totalBytesMax: config.sqlTotalBytes,
-    runningMax,
-    projectRunningMax: Math.min(config.sqlConcurrency, Math.max(1, runningMax - 1)),
-    projectQueueMax: config.sqlQueue,
   }
 }

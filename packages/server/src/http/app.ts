@@ -9,6 +9,7 @@ import { answerBrokenConnection, createBadAddressHandler } from './broken-reques
 import { registerConsole, type ConsoleOptions } from './console.ts'
 import { registerDocumentation } from './documentation.ts'
 import { createNotFoundHandler } from './not-found.ts'
+import type { AnsweredRequest } from './exposition/request-counts.ts'
 import { registerRoute } from './register-route.ts'
 import { createRepeats } from './repeats.ts'
 import type { AnyRoute } from './route.ts'
@@ -23,6 +24,8 @@ export interface AppOptions {
   readonly console?: ConsoleOptions
   /** Resolves when every engine answers; the reason goes to `/readyz`. */
   readonly checkReady: () => Promise<void>
+  /** Told of every request that was answered. */
+  readonly onAnswered?: (request: AnsweredRequest) => void
 }
 
 const REQUEST_TIMEOUT_MS = 300_000
@@ -31,7 +34,11 @@ const REQUEST_TIMEOUT_MS = 300_000
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { log } = options
   const handleError = createErrorHandler(log)
-  const repeats = createRepeats({ access: options.access, log })
+  const noteAnswered = (requestId: string, request: AnsweredRequest): void => {
+    log.info({ requestId, ...request }, 'request.answered')
+    options.onAnswered?.(request)
+  }
+  const repeats = createRepeats({ access: options.access, noteAnswered })
   const app = fastify({
     logger: false,
     serverFactory: (handle, { keepAliveTimeout, requestTimeout, connectionTimeout }) => {
@@ -75,17 +82,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        // The pattern, not the address: a query string may carry a key.
-        route: request.routeOptions.url ?? 'none',
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request.answered',
-    )
+    noteAnswered(request.id, {
+      method: request.method,
+      // The pattern, not the address: a query string may carry a key.
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    })
     done()
   })
 

@@ -3,8 +3,8 @@ import { createServer, request, type IncomingMessage, type Server } from 'node:h
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../platform/logger.ts'
 import type { Project } from '../projects/project.ts'
+import type { AnsweredRequest } from './exposition/request-counts.ts'
 import { createRepeats, type ReadyAnswer, type Repeats } from './repeats.ts'
 
 const PROJECT: Project = {
@@ -31,18 +31,20 @@ let isAdmitted: boolean
 let ready: ReadyAnswer | null
 /** The bodies of requests that went the whole way. */
 let whole: string[]
+let answered: AnsweredRequest[]
 
 beforeEach(async () => {
   project = PROJECT
   isAdmitted = true
   ready = READY
   whole = []
+  answered = []
   repeats = createRepeats({
     access: {
       check: () => Promise.reject(new Error('is asked by the application alone')),
       recall: () => (isAdmitted ? { key: null, project } : null),
     },
-    log: silentLogger,
+    noteAnswered: (_requestId, request) => answered.push(request),
   })
   server = createServer(
     repeats.listen((request, response) => {
@@ -80,6 +82,7 @@ describe('exact repeats', () => {
     expect(headers.get('content-length')).toBe('5')
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(whole).toHaveLength(1)
+    expect(answered).toMatchObject([{ method: 'POST', route: '/query', status: 200 }])
   })
 
   it.each([

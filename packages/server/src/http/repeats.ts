@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Logger } from '../platform/logger.ts'
 import type { Access, AccessRequest } from '../projects/access.ts'
 import type { Project } from '../projects/project.ts'
+import type { AnsweredRequest } from './exposition/request-counts.ts'
 
 /** An answer as it goes over the connection: names and values of headers in turn, and the body. */
 export interface ReadyAnswer {
@@ -46,10 +46,10 @@ const ROOM_BYTES = 4 * 2 ** 20
  */
 export function createRepeats({
   access,
-  log,
+  noteAnswered,
 }: {
   readonly access: Access
-  readonly log: Pick<Logger, 'info'>
+  readonly noteAnswered: (requestId: string, request: AnsweredRequest) => void
 }): Repeats {
   /** Of each caller the repeats by encodings and body; those that were noted last stand last. */
   const callers = new Map<string, Map<string, Repeat>>()
@@ -88,7 +88,7 @@ export function createRepeats({
     response.end(ready.bytes)
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10
     const { route } = repeat
-    log.info({ requestId, method: request.method, route, status: 200, durationMs }, 'request.answered')
+    noteAnswered(requestId, { method: request.method ?? '', route, status: 200, durationMs })
     return true
   }
 

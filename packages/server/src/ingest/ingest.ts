@@ -62,6 +62,8 @@ export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineA
   readonly admitExports?: (projectId: number, exports: readonly ExportedMessage[]) => Promise<void>
   /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
   readonly onEnqueued?: () => void
+  /** Told of every batch that was stored, and of none twice. */
+  readonly onStored?: (records: number) => void
 }
 
 interface InFlight {
@@ -161,6 +163,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       })
       turn.end()
       const result = await promise
+      if (!result.isRepeated) dependencies.onStored?.(result.accepted)
       if (batch.exports.length > 0 && !result.isRepeated) dependencies.onEnqueued?.()
       return result
     }

@@ -104,6 +104,7 @@ async function startApi(
     routes: parts.routes,
     bodyLimitBytes: config.bodyLimitBytes,
     console: { directory: CONSOLE_DIRECTORY, sessions: parts.sessions },
+    onAnswered: parts.requestCounts.count,
     checkReady: async () => {
       await engines.database.ping()
       await engines.facts.ping()

@@ -139,6 +139,17 @@ describe('cached answers over HTTP', () => {
     expect(counted('millrace_cache_answers_total{decision="serve"}')).toBeGreaterThan(0)
     expect(counted('millrace_cache_computations_total')).toBeGreaterThan(0)
     expect(counted('millrace_cache_refresh_failures_total')).toBe(0)
+    const route = '/api/v1/metrics/:owner/:project/query_range'
+    expect(
+      counted(`millrace_http_requests_total{method="POST",route="${route}",status="200"}`),
+    ).toBeGreaterThan(0)
+    expect(counted('millrace_ingest_records_total')).toBeGreaterThan(0)
+    expect(counted('millrace_webhook_attempts_total{outcome="acknowledged"}')).toBe(0)
+    expect(counted('millrace_webhook_queue_bytes')).toBe(0)
+    expect(counted('millrace_engine_up{engine="facts"}')).toBe(1)
+    expect(counted('millrace_engine_up{engine="control"}')).toBe(1)
+    expect(counted('millrace_disk_free_bytes')).toBeGreaterThan(0)
+    expect(counted('process_resident_memory_bytes')).toBeGreaterThan(0)
     const key = await service.post('/keys', { owner: 'demo', name: 'reader', permissions: ['admin'] })
     const asOwner = await service.get('/service/metrics', { 'api-key': key.body.secret })
     expect(asOwner.status).toBe(403)

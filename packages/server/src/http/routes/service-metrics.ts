@@ -1,19 +1,57 @@
 import { Type } from 'typebox'
 import type { CacheCounts } from '../../cache/cache-counts.ts'
+import type { AttemptCounts } from '../../delivery/attempt-counts.ts'
 import type { ChannelCounts } from '../../delivery/channel-counts.ts'
+import type { QueuedBytes } from '../../delivery/queue-bound.ts'
+import type { StoredCounts } from '../../ingest/stored-counts.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import type { StorageUsage } from '../../projects/storage-usage.ts'
+import { writeFamilies, type Family } from '../exposition/family.ts'
+import { createProcessFamilies } from '../exposition/process-families.ts'
+import type { RequestCounts } from '../exposition/request-counts.ts'
+import {
+  attemptFamilies,
+  cacheFamilies,
+  channelFamilies,
+  diskFamilies,
+  engineFamilies,
+  ingestFamilies,
+  queueFamilies,
+} from '../exposition/service-families.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import type { StatedEngine } from './service-status.ts'
 
-/** `GET /service/metrics`: counters of this process in the text format of Prometheus, for the operator's own monitoring. */
-export function serviceMetricsRoute(
-  cache: () => CacheCounts,
-  channels: () => Promise<ChannelCounts>,
-): AnyRoute {
+export interface ServiceMetricsDependencies {
+  readonly requests: Pick<RequestCounts, 'families'>
+  readonly cache: () => CacheCounts
+  readonly stored: () => StoredCounts
+  readonly attempts: () => AttemptCounts
+  readonly channels: () => Promise<ChannelCounts>
+  readonly queued: () => Promise<readonly QueuedBytes[]>
+  readonly engines: readonly StatedEngine[]
+  readonly usage: StorageUsage
+}
+
+/** `GET /service/metrics`: numbers of this process in the text format of Prometheus, for the operator's own monitoring. */
+export function serviceMetricsRoute(dependencies: ServiceMetricsDependencies): AnyRoute {
+  const { requests, cache, stored, attempts, channels, queued, engines, usage } = dependencies
+  const processFamilies = createProcessFamilies()
+  const sources: readonly (() => readonly Family[] | Promise<readonly Family[]>)[] = [
+    requests.families,
+    () => cacheFamilies(cache()),
+    () => ingestFamilies(stored()),
+    () => attemptFamilies(attempts()),
+    async () => channelFamilies(await channels()),
+    async () => queueFamilies(await queued()),
+    async () => engineFamilies(await Promise.all(engines.map(ask))),
+    async () => diskFamilies(await usage.disk()),
+    processFamilies,
+  ]
   return defineRoute({
     method: 'GET',
     path: '/service/metrics',
     permission: 'admin',
-    summary: 'Counters of this process and channels that fail, in the text format of Prometheus.',
+    summary: 'Numbers of this process, its engines and channels, in the text format of Prometheus.',
     tag: 'management',
     answer: Type.String(),
     handle: async ({ key, setHeader }): Promise<string> => {
@@ -22,36 +60,18 @@ export function serviceMetricsRoute(
       }
       setHeader('cache-control', 'no-store')
       setHeader('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-      return expositionOf(cache(), await channels())
+      const told = await Promise.allSettled(sources.map(async (source) => source()))
+      // What an engine that is away would have told is left out; that it is away is among the rest.
+      const families = told.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+      return writeFamilies(families)
     },
   })
 }
 
-function expositionOf(
-  { decisions, computations, refreshFailures }: CacheCounts,
-  channels: ChannelCounts,
-): string {
-  const byDecision = Object.entries(decisions).map(
-    ([decision, count]) => `millrace_cache_answers_total{decision="${decision}"} ${count}`,
+async function ask({ name, ping }: StatedEngine): Promise<readonly [string, boolean]> {
+  const isUp = await ping().then(
+    () => true,
+    () => false,
   )
-  return [
-    '# HELP millrace_cache_answers_total Requests, by what the cache decided about them.',
-    '# TYPE millrace_cache_answers_total counter',
-    ...byDecision,
-    '# HELP millrace_cache_computations_total Answers that were computed.',
-    '# TYPE millrace_cache_computations_total counter',
-    `millrace_cache_computations_total ${computations}`,
-    '# HELP millrace_cache_refresh_failures_total Background refreshes that failed.',
-    '# TYPE millrace_cache_refresh_failures_total counter',
-    `millrace_cache_refresh_failures_total ${refreshFailures}`,
-    '# HELP millrace_webhook_channels Channels of all projects that do not deliver at present, by why (DL-12).',
-    '# TYPE millrace_webhook_channels gauge',
-    `millrace_webhook_channels{status="failing"} ${channels.failing}`,
-    `millrace_webhook_channels{status="disabled"} ${channels.disabled}`,
-    `millrace_webhook_channels{status="paused"} ${channels.paused}`,
-    '# HELP millrace_webhook_failing_since_seconds Unix time since when the channel fails that fails longest; 0 for none.',
-    '# TYPE millrace_webhook_failing_since_seconds gauge',
-    `millrace_webhook_failing_since_seconds ${channels.failingSinceAt === null ? 0 : channels.failingSinceAt / 1000}`,
-    '',
-  ].join('\n')
+  return [name, isUp]
 }
