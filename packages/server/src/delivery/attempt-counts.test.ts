@@ -5,7 +5,7 @@ import type { DeliveredAttempt } from './deliver.ts'
 function attempt(kind: 'acknowledged' | 'timed_out', acknowledged: number, buried: number): DeliveredAttempt {
   return {
     report: { outcome: { kind } },
-    decision: { acknowledged: new Array(acknowledged), buried: new Array(buried) },
+    decision: { acknowledged: Array.from({ length: acknowledged }), buried: Array.from({ length: buried }) },
     isClaimStanding: true,
   } as unknown as DeliveredAttempt
 }

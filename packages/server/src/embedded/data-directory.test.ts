@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { claimDataDirectory, processStartedAt } from './data-directory.ts'
 
 let path: string
@@ -13,10 +13,21 @@ beforeEach(async () => {
   path = await mkdtemp(join(tmpdir(), 'millrace-claim-'))
 })
 
-afterEach(() => rm(path, { recursive: true, force: true }))
+afterEach(async () => {
+  vi.useRealTimers()
+  await rm(path, { recursive: true, force: true })
+})
 
 const lockOf = (holder: object): Promise<void> =>
   writeFile(join(path, 'millrace.lock'), JSON.stringify(holder))
+
+/** Makes the lock look as if its holder had shown itself last so many seconds ago. */
+async function age(seconds: number) {
+  const lock = join(path, 'millrace.lock')
+  const then = Date.now() / 1000 - seconds
+  await utimes(lock, then, then)
+  return stat(lock)
+}
 
 async function endedProcess(): Promise<number> {
   const child = spawn(process.execPath, ['-e', ''])
@@ -47,9 +58,31 @@ it('takes over a lock that was torn by a power failure', async () => {
   await (await claimDataDirectory(path)).release()
 })
 
-it('believes a lock of another machine', async () => {
+it('believes a lock of another machine, or container, as long as that shows signs of being there', async () => {
   await lockOf({ pid: await endedProcess(), startedAt: '1', host: 'elsewhere.example' })
-  await expect(claimDataDirectory(path)).rejects.toThrow('on elsewhere.example')
+  await age(59)
+  await expect(claimDataDirectory(path)).rejects.toThrow(/on elsewhere\.example.*start again in a minute/)
+  await age(61)
+  await (await claimDataDirectory(path)).release()
+})
+
+it('shows signs of being there as long as it holds the directory', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const claim = await claimDataDirectory(path)
+  const { mtimeMs } = await age(3600)
+  vi.advanceTimersByTime(10_000)
+  await vi.waitFor(async () =>
+    expect((await stat(join(path, 'millrace.lock'))).mtimeMs).toBeGreaterThan(mtimeMs + 3_500_000),
+  )
+  await claim.release()
+  expect(vi.getTimerCount()).toBe(0)
+  expect(await readdir(path)).toEqual([])
+})
+
+it('says what to do about the lock of a copy', async () => {
+  const claim = await claimDataDirectory(path)
+  await expect(claimDataDirectory(path)).rejects.toThrow(/if this is a copy.*remove its millrace\.lock/)
+  await claim.release()
 })
 
 it('gives a stale lock to exactly one of many that start together', async () => {

@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { access, constants, link, mkdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import {
+  access,
+  constants,
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -24,6 +36,9 @@ const DEFAULT_MINIMUM_FREE_BYTES = 256 * 1024 * 1024
 const LOCK_FILE = 'millrace.lock'
 const ATTEMPTS = 50
 const RETRY_MS = 20
+/** A holder shows this often that it is there; one of another machine that has not for so long is gone. */
+const SIGN_EVERY_MS = 10_000
+const GONE_AFTER_MS = 60_000
 
 /**
  * Makes the data directory this process's own until `release`, or until the process is gone. Throws
@@ -43,7 +58,7 @@ export async function claimDataDirectory(
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // A link either appears with its content or not at all, and fails where the name is taken.
       if (await link(draft, lock).then(() => true, isTaken)) {
-        return { release: () => release(lock, own) }
+        return hold(lock, own)
       }
       await removeIfStale(path, lock, draft)
       await setTimeout(RETRY_MS)
@@ -54,6 +69,28 @@ export async function claimDataDirectory(
     )
   } finally {
     await rm(draft, { force: true })
+  }
+}
+
+/** Shows that the holder is there until it releases. */
+function hold(lock: string, own: Holder): { release(): Promise<void> } {
+  const timer = setInterval(() => void showSign(lock, own).catch(() => undefined), SIGN_EVERY_MS).unref()
+  return {
+    async release() {
+      clearInterval(timer)
+      if ((await readLock(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
+    },
+  }
+}
+
+/** Writes what is there once more: the file system's own clock, which all machines share, says when. */
+async function showSign(lock: string, own: Holder): Promise<void> {
+  if ((await readLock(lock)) !== JSON.stringify(own)) return
+  const file = await open(lock, 'r+')
+  try {
+    await file.write(JSON.stringify(own), 0)
+  } finally {
+    await file.close()
   }
 }
 
@@ -112,10 +149,15 @@ async function removeIfStale(path: string, lock: string, draft: string): Promise
   if (found === null) return
   const holder = parseHolder(found)
   if (holder !== null && isAlive(holder)) {
-    throw new ServiceError(
-      'failed_precondition',
-      `the data directory ${path} is in use by process ${holder.pid} on ${holder.host}; stop that process or choose another directory`,
-    )
+    const advice = isElsewhere(holder)
+      ? 'if it is gone, start again in a minute'
+      : `if this is a copy, made while that process ran, remove its ${LOCK_FILE}`
+    if (!isElsewhere(holder) || !(await isOld(lock, draft))) {
+      throw new ServiceError(
+        'failed_precondition',
+        `the data directory ${path} is in use by process ${holder.pid} on ${holder.host}; stop that process or choose another directory (${advice})`,
+      )
+    }
   }
   // Two starts may find the same stale lock, and the slower one must not remove the lock that the faster one has
   // created meanwhile: locks are removed only by whoever holds the guard, and only when still the one that was judged.
@@ -129,6 +171,12 @@ async function removeIfStale(path: string, lock: string, draft: string): Promise
   } finally {
     await rm(guard, { force: true })
   }
+}
+
+/** Has the holder shown no sign for long? By the clock of the file system, which has just written the draft. */
+async function isOld(lock: string, draft: string): Promise<boolean> {
+  const [shown, now] = await Promise.all([stat(lock).catch(() => null), stat(draft)])
+  return shown !== null && now.mtimeMs - shown.mtimeMs > GONE_AFTER_MS
 }
 
 /** A guard lives for two file operations; one whose process has ended in between is moved out of the way. */
@@ -155,9 +203,13 @@ function parseHolder(text: string): Holder | null {
   }
 }
 
+function isElsewhere({ host }: Holder): boolean {
+  return host !== hostname() && host !== 'this machine'
+}
+
 function isAlive(holder: Holder): boolean {
-  // A process of another machine cannot be looked at; on shared storage its lock is believed.
-  if (holder.host !== hostname() && holder.host !== 'this machine') return true
+  // A process of another machine, or container, cannot be looked at; its lock is believed.
+  if (isElsewhere(holder)) return true
   const startedAt = processStartedAt(holder.pid)
   return startedAt !== null && (holder.startedAt === '' || startedAt === holder.startedAt)
 }
@@ -182,8 +234,4 @@ export function processStartedAt(pid: number): string | null {
   } catch {
     return null
   }
-}
-
-async function release(lock: string, own: Holder): Promise<void> {
-  if ((await readLock(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
 }

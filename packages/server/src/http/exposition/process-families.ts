@@ -1,9 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Family } from './family.ts'
 
+const RESOLUTION_MS = 20
+const LAG = 'How late this process came to what was due, since it was last asked'
+
 /** What the operating system and the runtime say of this process; the names are those of Prometheus' own clients. */
 export function createProcessFamilies(): () => readonly Family[] {
-  const delays = monitorEventLoopDelay({ resolution: 10 })
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
   const startedAt = Date.now() / 1000 - process.uptime()
   return () => {
@@ -19,20 +22,22 @@ export function createProcessFamilies(): () => readonly Family[] {
       },
       gauge('process_resident_memory_bytes', 'Memory of this process, without the embedded engine.', rss),
       gauge('nodejs_heap_size_used_bytes', 'Of that, what objects of JavaScript use.', heapUsed),
-      {
-        name: 'nodejs_eventloop_lag_seconds',
-        help: 'How late this process came to what was due, since it was last asked.',
-        type: 'gauge',
-        samples: [
-          { labels: { quantile: '0.5' }, value: delays.percentile(50) / 1e9 },
-          { labels: { quantile: '0.99' }, value: delays.percentile(99) / 1e9 },
-          { labels: { quantile: '1' }, value: delays.max / 1e9 },
-        ],
-      },
+      gauge('nodejs_eventloop_lag_p50_seconds', `${LAG}, in the middle.`, late(delays.percentile(50))),
+      gauge(
+        'nodejs_eventloop_lag_p99_seconds',
+        `${LAG}, of a hundred times the last but one.`,
+        late(delays.percentile(99)),
+      ),
+      gauge('nodejs_eventloop_lag_max_seconds', `${LAG}, at most.`, late(delays.max)),
     ]
     delays.reset()
     return families
   }
+}
+
+/** Nanoseconds between two looks, in seconds beyond those that were meant to be between them. */
+function late(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
 }
 
 function gauge(name: string, help: string, value: number): Family {

@@ -73,7 +73,7 @@ export function channelFamilies({
 
 /** The queues of all processes. */
 export function queueFamilies(queued: readonly QueuedBytes[]): readonly Family[] {
-  const bytes = queued.reduce((sum, queue) => sum + Number(queue.bytes), 0)
+  const bytes = queued.reduce((sum, queue) => sum + queue.bytes, 0)
   return [gauge('millrace_webhook_queue_bytes', 'Bytes of messages that wait to be delivered.', bytes)]
 }
 

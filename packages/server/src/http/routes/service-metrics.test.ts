@@ -38,7 +38,7 @@ it('tells what it can while an engine is away, and that it is', async () => {
     log: silentLogger,
     bodyLimitBytes: 1024,
     routes: [route],
-    access: { check: () => Promise.resolve({ key: KEY, project: null }) },
+    access: { check: () => Promise.resolve({ key: KEY, project: null }), recall: () => null },
     checkReady: () => Promise.resolve(),
   })
   const { statusCode, body } = await app.inject({ url: '/api/v1/service/metrics' })
