@@ -4,10 +4,15 @@ import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
 import { lostIn } from './range-aggregate.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
 
-/** The cell of each key of a block: -1 before the first edge, the number of cells from the last one on. */
+/**
+ * The cell of each key of a block: -1 before the first edge, the number of cells from the last one on. `firstCell` is that of bucket `from`
+ * where each bucket of `[from, end)` is a cell of its own that no other block has a part of, those before lie before all cells, and those
+ * behind after them, but for their first microseconds; -1 where that is not so.
+ */
 interface Placement {
   readonly cells: Int32Array
-  /** The cell of the first bucket where each bucket is a cell of its own, except for its first microsecond; -1 where not. */
+  readonly from: number
+  readonly end: number
   readonly firstCell: number
 }
 
@@ -34,6 +39,7 @@ export function placeBlocks(
 function place(blocks: number, level: BucketLevel, edges: Float64Array): readonly Placement[] {
   const first = blockOf(edges[0] ?? 0, level)
   let next = 0
+  let lastCell = -1
   return Array.from({ length: blocks }, (_, index) => {
     const start = blockStart(first + index, level)
     const cells = new Int32Array(2 * level.bucketsPerBlock)
@@ -42,37 +48,61 @@ function place(blocks: number, level: BucketLevel, edges: Float64Array): readonl
       while (next < edges.length && (edges[next] ?? Infinity) <= time) next += 1
       cells[key] = next - 1
     }
-    return { cells, firstCell: firstCellOf(cells, edges.length - 1) }
+    const placement = { cells, ...bucketsAsCells(cells, edges.length - 1, lastCell) }
+    lastCell = cells.at(-1) ?? lastCell
+    return placement
   })
 }
 
-function firstCellOf(cellOfKey: Int32Array, cells: number): number {
-  const first = cellOfKey[1] ?? -1
-  if (first < 0 || (cellOfKey.at(-1) ?? cells) >= cells) return -1
-  for (let key = 1; key < cellOfKey.length; key += 2) {
-    if (cellOfKey[key] !== first + (key >> 1)) return -1
+/** `taken` is the last cell that the block before has a part of. */
+function bucketsAsCells(
+  cellOfKey: Int32Array,
+  cells: number,
+  taken: number,
+): Pick<Placement, 'from' | 'end' | 'firstCell'> {
+  const cellOf = (bucket: number) => cellOfKey[2 * bucket + 1] ?? 0
+  let end = cellOfKey.length >> 1
+  while (end > 0 && cellOf(end - 1) >= cells) end -= 1
+  let from = 0
+  while (from < end && cellOf(from) < 0) from += 1
+  const firstCell = from < end ? cellOf(from) : 0
+  const isOwn = from === end || firstCell > taken
+  for (let bucket = from; bucket < end; bucket += 1) {
+    if (!isOwn || cellOf(bucket) !== firstCell + bucket - from) return { from: 0, end: 0, firstCell: -1 }
   }
-  return first
+  return { from, end, firstCell }
 }
 
 /** The cells of one series, filled anew for each. */
 export interface CellFiller {
+  /** Of cells whose samples are not counted, any number above 0 stands for some. */
   readonly count: Float64Array
+  /** Does each cell hold samples, as far as that is known without looking? */
+  readonly isFull: boolean
   readonly statistics: Readonly<Partial<Record<CellStatistic, Float64Array>>>
   /** What lay before the first edge: a gauge's last value, the sum of a counter's deltas; NaN where nothing did. */
   readonly before: number
-  /** Samples in all cells filled so far, and before them. */
+  /** Samples in all cells filled so far, and before them, where they are counted. */
   readonly samples: number
   fill(place: number): void
 }
 
-/** A filler for `cells` cells; `columns` are those of the blocks, `wanted` the statistics to fill. */
+/** What to fill cells with. */
+export interface CellOrder {
+  readonly type: MetricType
+  /** Those of the blocks. */
+  readonly columns: readonly CellStatistic[]
+  readonly wanted: readonly CellStatistic[]
+  /** How many cells there are. */
+  readonly cells: number
+  /** Is it asked how many samples there are, rather than whether there are any? */
+  readonly isCounted: boolean
+}
+
+/** A filler of cells from placed blocks. */
 export function createCellFiller(
   placed: readonly PlacedBlock[],
-  columns: readonly CellStatistic[],
-  type: MetricType,
-  wanted: readonly CellStatistic[],
-  cells: number,
+  { type, columns, wanted, cells, isCounted }: CellOrder,
 ): CellFiller {
   const count = new Float64Array(cells)
   const targets = wanted.map((statistic) => {
@@ -89,48 +119,94 @@ export function createCellFiller(
   const one = new Int32Array(placed.length)
   let before = Number.NaN
   let samples = 0
+  let isFull = false
+  /** Does the count of each cell stand at 1, because nobody asks for more than whether there are samples? */
+  let isOnes = false
 
   /** Finds the rows of a series, and adds up what lies before the cells. */
   function find(place: number): void {
     for (let index = 0; index < placed.length; index += 1) {
-      const { block, cells: cellOf, firstCell } = placed[index] ?? NO_BLOCK
-      const { starts, keys, isRegular, counts, columns } = block
+      const { block, cells: cellOf, firstCell, from: fromBucket, end: endBucket } = placed[index] ?? NO_BLOCK
+      const { starts, keys, isRegular } = block
       from[index] = 0
       end[index] = 0
       one[index] = -1
       if (place + 1 >= starts.length) continue
-      let row = starts[place] ?? 0
-      const last = starts[place + 1] ?? 0
+      const start = starts[place] ?? 0
+      let row = start
+      let last = starts[place + 1] ?? 0
       if (firstCell >= 0 && isRegular[place]) {
-        from[index] = row
-        end[index] = last
+        row = start + fromBucket
+        last = start + endBucket
         one[index] = firstCell
-        for (let cell = firstCell; row < last; row += 1, cell += 1) {
-          const inRow = counts[row] ?? 0
-          count[cell] = (count[cell] ?? 0) + inRow
-          samples += inRow
-        }
-        continue
-      }
-      for (; row < last && (cellOf[keys[row] ?? 0] ?? 0) < 0; row += 1) {
-        const value = columns[beforeColumn]?.[row] ?? Number.NaN
-        samples += counts[row] ?? 0
-        before = type === 'counter' && !Number.isNaN(before) ? before + value : value
+      } else {
+        while (row < last && (cellOf[keys[row] ?? 0] ?? 0) < 0) row += 1
+        while (row < last && (cellOf[keys[last - 1] ?? 0] ?? 0) >= cells) last -= 1
       }
       from[index] = row
-      for (; row < last; row += 1) {
-        const cell = cellOf[keys[row] ?? 0] ?? 0
-        if (cell >= cells) break
-        const inRow = counts[row] ?? 0
-        count[cell] = (count[cell] ?? 0) + inRow
-        samples += inRow
-      }
-      end[index] = row
+      end[index] = last
+      if (row > start) passBy(block, start, row)
     }
+  }
+
+  /** Takes rows that lie before all cells. */
+  function passBy({ counts, columns }: BucketBlock, first: number, last: number): void {
+    const column = columns[beforeColumn]
+    for (let row = first; row < last; row += 1) {
+      const value = column?.[row] ?? Number.NaN
+      before = type === 'counter' && !Number.isNaN(before) ? before + value : value
+      if (isCounted) samples += counts[row] ?? 0
+    }
+  }
+
+  /** Does each cell have a row? Found without looking at counts. */
+  function hasAllCells(): boolean {
+    let rows = 0
+    for (let index = 0; index < placed.length; index += 1) rows += (end[index] ?? 0) - (from[index] ?? 0)
+    if (rows < cells) return false
+    let [filled, cell] = [0, -1]
+    for (let index = 0; index < placed.length; index += 1) {
+      const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+      const [first, last] = [from[index] ?? 0, end[index] ?? 0]
+      const taken = one[index] ?? -1
+      if (taken >= 0) {
+        filled += last - first
+        if (last > first) cell = taken + last - first - 1
+        continue
+      }
+      for (let row = first; row < last; row += 1) {
+        const next = cellOf[block.keys[row] ?? 0] ?? 0
+        if (next !== cell) filled += 1
+        cell = next
+      }
+    }
+    return filled === cells
+  }
+
+  function countSamples(): void {
+    count.fill(0)
+    for (let index = 0; index < placed.length; index += 1) {
+      const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
+      const { keys, counts } = block
+      const [first, last] = [from[index] ?? 0, end[index] ?? 0]
+      const taken = one[index] ?? -1
+      if (taken >= 0) {
+        for (let row = first, at = taken; row < last; row += 1, at += 1) count[at] = counts[row] ?? 0
+        continue
+      }
+      for (let row = first; row < last; row += 1) {
+        const cell = cellOf[keys[row] ?? 0] ?? 0
+        count[cell] = (count[cell] ?? 0) + (counts[row] ?? 0)
+      }
+    }
+    if (isCounted) for (const inCell of count) samples += inCell
   }
 
   return {
     count,
+    get isFull() {
+      return isFull
+    },
     statistics,
     get before() {
       return before
@@ -139,9 +215,16 @@ export function createCellFiller(
       return samples
     },
     fill(place) {
-      count.fill(0)
       before = Number.NaN
       find(place)
+      isFull = hasAllCells()
+      if (isFull && !isCounted) {
+        if (!isOnes) count.fill(1)
+        isOnes = true
+      } else {
+        countSamples()
+        isOnes = false
+      }
       for (const { statistic, column, isSum, values } of targets) {
         const rows = { placed, column, from, end, one }
         if (isSum) addUp(values, rows)
@@ -153,7 +236,7 @@ export function createCellFiller(
   }
 }
 
-const NOWHERE: Placement = { cells: new Int32Array(), firstCell: -1 }
+const NOWHERE: Placement = { cells: new Int32Array(), from: 0, end: 0, firstCell: -1 }
 const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, ...NOWHERE }
 
 /** The rows of one series in one column of all blocks, ascending in time. */
@@ -165,28 +248,41 @@ interface Rows {
   readonly one: Int32Array
 }
 
+/** Takes over the rows of a block that are cells of their own, and tells the last of these; -1 where they are not. */
+function takeOver(
+  values: Float64Array,
+  source: Float64Array,
+  { from, end, one }: Rows,
+  index: number,
+): number {
+  let cell = one[index] ?? -1
+  if (cell < 0) return -1
+  const last = end[index] ?? 0
+  // A plain loop: for so few, making an array of the part takes longer.
+  for (let row = from[index] ?? 0; row < last; row += 1, cell += 1) values[cell] = source[row] ?? 0
+  return cell - 1
+}
+
 /** Sums of the rows of each cell, compensated (Neumaier). */
-function addUp(sums: Float64Array, { placed, column, from, end, one }: Rows): void {
+function addUp(sums: Float64Array, rows: Rows): void {
+  const { placed, column, from, end } = rows
   let [cell, sum, lost] = [-1, 0, 0]
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
-    if (!source) continue
-    const { keys } = block
     const last = end[index] ?? 0
-    const first = one[index] ?? -1
-    if (first >= 0 && first !== cell) {
+    const first = from[index] ?? 0
+    if (!source || first === last) continue
+    const taken = takeOver(sums, source, rows, index)
+    if (taken >= 0) {
       if (cell >= 0) sums[cell] = sum + lost
-      cell = first - 1
-      for (let row = from[index] ?? 0; row < last; row += 1) {
-        cell += 1
-        sums[cell] = source[row] ?? 0
-      }
+      cell = taken
       sum = sums[cell] ?? 0
       lost = 0
       continue
     }
-    for (let row = from[index] ?? 0; row < last; row += 1) {
+    const { keys } = block
+    for (let row = first; row < last; row += 1) {
       const value = source[row] ?? 0
       const next = cellOf[keys[row] ?? 0] ?? 0
       if (next === cell) {
@@ -204,15 +300,22 @@ function addUp(sums: Float64Array, { placed, column, from, end, one }: Rows): vo
   if (cell >= 0) sums[cell] = sum + lost
 }
 
-function keepFirst(values: Float64Array, { placed, column, from, end }: Rows): void {
+function keepFirst(values: Float64Array, rows: Rows): void {
+  const { placed, column, from, end } = rows
   let cell = -1
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
-    if (!source) continue
-    const { keys } = block
     const last = end[index] ?? 0
-    for (let row = from[index] ?? 0; row < last; row += 1) {
+    const first = from[index] ?? 0
+    if (!source || first === last) continue
+    const taken = takeOver(values, source, rows, index)
+    if (taken >= 0) {
+      cell = taken
+      continue
+    }
+    const { keys } = block
+    for (let row = first; row < last; row += 1) {
       const next = cellOf[keys[row] ?? 0] ?? 0
       if (next !== cell) values[next] = source[row] ?? Number.NaN
       cell = next
@@ -220,36 +323,38 @@ function keepFirst(values: Float64Array, { placed, column, from, end }: Rows): v
   }
 }
 
-function keepLast(values: Float64Array, { placed, column, from, end, one }: Rows): void {
+function keepLast(values: Float64Array, rows: Rows): void {
+  const { placed, column, from, end } = rows
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
-    if (!source) continue
-    const { keys } = block
     const last = end[index] ?? 0
-    const first = one[index] ?? -1
-    if (first >= 0) {
-      for (let row = from[index] ?? 0, cell = first; row < last; row += 1, cell += 1) {
-        values[cell] = source[row] ?? Number.NaN
-      }
-      continue
-    }
-    for (let row = from[index] ?? 0; row < last; row += 1) {
+    const first = from[index] ?? 0
+    if (!source || first === last || takeOver(values, source, rows, index) >= 0) continue
+    const { keys } = block
+    for (let row = first; row < last; row += 1) {
       values[cellOf[keys[row] ?? 0] ?? 0] = source[row] ?? Number.NaN
     }
   }
 }
 
 /** The largest of each cell where `sign` is 1, the smallest where it is -1. */
-function keepExtreme(values: Float64Array, { placed, column, from, end }: Rows, sign: 1 | -1): void {
+function keepExtreme(values: Float64Array, rows: Rows, sign: 1 | -1): void {
+  const { placed, column, from, end } = rows
   let cell = -1
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
-    if (!source) continue
-    const { keys } = block
     const last = end[index] ?? 0
-    for (let row = from[index] ?? 0; row < last; row += 1) {
+    const first = from[index] ?? 0
+    if (!source || first === last) continue
+    const taken = takeOver(values, source, rows, index)
+    if (taken >= 0) {
+      cell = taken
+      continue
+    }
+    const { keys } = block
+    for (let row = first; row < last; row += 1) {
       const value = source[row] ?? Number.NaN
       const next = cellOf[keys[row] ?? 0] ?? 0
       if (next !== cell || sign * value > sign * (values[next] ?? 0)) values[next] = value

@@ -85,6 +85,7 @@ export async function computeAnswer(
   throwIfUnavailable(returned)
   const results = await Promise.all(returned.map((each) => toResult(each, limit, pace)))
   const warnings = [
+    ...(returned.length === 0 ? [NOTHING_ASKED] : []),
     ...gridWarnings(plan),
     ...queries.flatMap(({ done }) => done?.warnings ?? []),
     ...returned.flatMap(({ field }, i) => limitWarnings(field, results[i], limit)),
@@ -104,6 +105,8 @@ export async function computeAnswer(
     },
   }
 }
+
+const NOTHING_ASKED = 'there is nothing to answer: queries and formulas are absent or disabled'
 
 interface Named extends Pick<RequestQuery, 'dataSource' | 'field' | 'wire' | 'name'> {
   readonly outcome: Outcome

@@ -45,11 +45,18 @@ export function parseInstant(
   const match = /^(?:now([+-])|-)(\d+)(s|m|h|d|w|mo|M|y)$/.exec(text)
   const unit = periodUnit(match?.[3] ?? '')
   if (!match || !unit) {
-    throw invalidArgument(`${field}: ${JSON.stringify(text.slice(0, 64))} ${SYNTAX}`)
+    throw invalidArgument(`${field}: ${JSON.stringify(text.slice(0, 64))} ${SYNTAX}${meantBy(text)}`)
   }
   const direction = match[1] === '+' ? 1 : -1
   if (direction === 1 && !mayBeLater) throw invalidArgument(`${field}: now+… is allowed for the end only`)
   return { kind: 'relative', direction, period: { count: Number(match[2]), unit } }
+}
+
+/** A date that was meant, as what may be sent instead. */
+function meantBy(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d(?:T[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d))?$/.test(text)) return ''
+  const epochMs = Date.parse(text)
+  return Number.isNaN(epochMs) ? '' : `, here ${epochMs}`
 }
 
 /** The epoch milliseconds that `expression` means at `nowMs`, by the calendar of `zone`. */

@@ -11,6 +11,9 @@ export interface SeriesFacts {
   readonly gaps: number
 }
 
+/** What becomes of brackets and quotes in the name of a metric. */
+const LIKE_AN_EXPRESSION = /__|_$/
+
 /** More empty windows than this, and the window is taken to be shorter than the samples are apart. */
 const GAPS_MOST = 0.5
 
@@ -22,10 +25,17 @@ export function queryWarnings(
   facts: SeriesFacts,
 ): string[] {
   const metric = JSON.stringify(plan.read.metric)
-  if (report.knownSeries === 0) return [`metric ${metric} does not exist`]
+  if (report.knownSeries === 0) {
+    const hint = LIKE_AN_EXPRESSION.test(plan.read.metric)
+      ? '; it is the name alone: labels go into labelSelector, functions into functions, what combines series into aggregate'
+      : ''
+    return [`metric ${metric} does not exist${hint}`]
+  }
   const warnings: string[] = []
   if (report.matchedSeries === 0) {
-    warnings.push(`the labelSelector matches none of the ${report.knownSeries} series of ${metric}`)
+    const absent = plan.read.matchers.map(({ label }) => label).filter((label) => !report.hasLabel(label))
+    const hint = absent.length > 0 ? `; none has the label ${quoted(absent)}` : ''
+    warnings.push(`the labelSelector matches none of the ${report.knownSeries} series of ${metric}${hint}`)
   }
   for (const label of plan.aggregate?.grouping ?? []) {
     if (!report.hasLabel(label)) {
@@ -37,6 +47,10 @@ export function queryWarnings(
     warnings.push(...stepWarnings(call, call !== plan.first, metric, grid))
   }
   return warnings
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(' or ')
 }
 
 function firstWarnings(call: FunctionCall, metric: string, facts: SeriesFacts): string[] {

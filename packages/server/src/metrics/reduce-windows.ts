@@ -69,7 +69,16 @@ function indexReduction(
 /** The last value before the end of each window. */
 function carryForward({ end }: CellRanges): WindowReduction {
   let values = new Float64Array()
-  return ({ before, count, statistics }) => {
+  return ({ before, count, isFull, statistics }) => {
+    const carried = new Float64Array(end.length)
+    if (isFull && statistics.last) {
+      const { last } = statistics
+      for (let i = 0; i < end.length; i += 1) {
+        const cell = end[i] ?? 0
+        carried[i] = point(cell > 0 ? (last[cell - 1] ?? Number.NaN) : (before ?? Number.NaN))
+      }
+      return carried
+    }
     if (values.length !== count.length + 1) values = new Float64Array(count.length + 1)
     const { last } = statistics
     let value = point(before ?? Number.NaN)
@@ -79,7 +88,6 @@ function carryForward({ end }: CellRanges): WindowReduction {
       values[cell + 1] = value
     }
     // Plain loops: Float64Array.from with a function takes ten times as long.
-    const carried = new Float64Array(end.length)
     for (let i = 0; i < end.length; i += 1) carried[i] = values[end[i] ?? 0] ?? Number.NaN
     return carried
   }
@@ -120,12 +128,47 @@ function runningIntegers(count: Float64Array, values: Float64Array, running: Flo
     running[cell] = total
     if (!count[cell]) continue
     const value = values[cell] ?? 0
-    if (value !== Math.floor(value)) return false
+    if (!isInteger(value)) return false
     total += value
     size += Math.abs(value)
   }
   running[count.length] = total
   return size <= Number.MAX_SAFE_INTEGER
+}
+
+/** The same where every cell counts: not to ask takes half the time. */
+function runningIntegersOfAll(values: Float64Array, running: Float64Array): boolean {
+  let [total, size] = [0, 0]
+  for (let cell = 0; cell < values.length; cell += 1) {
+    running[cell] = total
+    const value = values[cell] ?? 0
+    if (!isInteger(value)) return false
+    total += value
+    size += Math.abs(value)
+  }
+  running[values.length] = total
+  return size <= Number.MAX_SAFE_INTEGER
+}
+
+/** Small ones are told at less cost. */
+function isInteger(value: number): boolean {
+  return value === (value | 0) || value === Math.floor(value)
+}
+
+/** What was added in each window, by what had been added before each cell; no point where no samples were. */
+function windowDifferences(
+  { first, end }: CellRanges,
+  samples: Float64Array,
+  totals: Float64Array,
+): Float64Array {
+  const differences = new Float64Array(first.length)
+  for (let i = 0; i < differences.length; i += 1) {
+    const from = first[i] ?? 0
+    const to = end[i] ?? 0
+    const hasSamples = (samples[to] ?? 0) > (samples[from] ?? 0)
+    differences[i] = hasSamples ? (totals[to] ?? 0) - (totals[from] ?? 0) : Number.NaN
+  }
+  return differences
 }
 
 /** Compensated (Neumaier) sums of a statistic over windows, by the number of samples or seconds in them where that is wanted; no point where there are no samples. */
@@ -136,10 +179,12 @@ function windowSums(
   const { first, end, seconds, longest } = ranges
   const cuts = windowCuts(ranges)
   const isWalked = longest < SHORT
-  let running = new Float64Array()
-  let integers = running
-  let [toEnd, toEndLost] = [running, running]
-  let [fromStart, fromStartLost] = [running, running]
+  let counts = new Float64Array()
+  let integers = counts
+  /** As many as if each cell held one sample. */
+  let ones = counts
+  let [toEnd, toEndLost] = [counts, counts]
+  let [fromStart, fromStartLost] = [counts, counts]
 
   function addBlocks(count: Float64Array, values: Float64Array): void {
     let [sum, lost] = [0, 0]
@@ -177,40 +222,14 @@ function windowSums(
     }
   }
 
-  return ({ count, statistics }, by) => {
-    const values = statistics[statistic]
-    if (!values) throw new Error(`The statistic ${statistic} was not read`)
-    if (running.length !== count.length + 1) {
-      running = new Float64Array(count.length + 1)
-      integers = new Float64Array(count.length + 1)
-      if (!isWalked) {
-        // One more, which stays 0: what begins at the end of all cells, or ends before them.
-        toEnd = new Float64Array(count.length + 1)
-        toEndLost = new Float64Array(count.length + 1)
-        fromStart = new Float64Array(count.length + 1)
-        fromStartLost = new Float64Array(count.length + 1)
-      }
-    }
-    runningCounts(count, running)
-    const reduced = new Float64Array(first.length)
-    if (runningIntegers(count, values, integers)) {
-      for (let i = 0; i < reduced.length; i += 1) {
-        const from = first[i] ?? 0
-        const to = end[i] ?? 0
-        const samples = (running[to] ?? 0) - (running[from] ?? 0)
-        const sum = (integers[to] ?? 0) - (integers[from] ?? 0)
-        const divisor = by === null ? 1 : by === 'samples' ? samples : (seconds[i] ?? 0)
-        reduced[i] = samples > 0 ? point(sum / divisor) : Number.NaN
-      }
-      return reduced
-    }
+  function sumsOfFractions(count: Float64Array, values: Float64Array, running: Float64Array): Float64Array {
     if (!isWalked) addBlocks(count, values)
-    for (let i = 0; i < reduced.length; i += 1) {
+    const sums = new Float64Array(first.length)
+    for (let i = 0; i < sums.length; i += 1) {
       const from = first[i] ?? 0
       const to = end[i] ?? 0
-      const samples = (running[to] ?? 0) - (running[from] ?? 0)
-      if (!(samples > 0)) {
-        reduced[i] = Number.NaN
+      if (!((running[to] ?? 0) > (running[from] ?? 0))) {
+        sums[i] = Number.NaN
         continue
       }
       const cut = cuts[i] ?? -1
@@ -231,11 +250,49 @@ function windowSums(
         if (cut > from) lost += toEndLost[from] ?? 0
         if (to > cut) lost += fromStartLost[to - 1] ?? 0
       }
-      const total = sum + lost
-      reduced[i] = point(by === null ? total : total / (by === 'samples' ? samples : (seconds[i] ?? 0)))
+      sums[i] = point(sum + lost)
     }
+    return sums
+  }
+
+  function samplesIn(running: Float64Array): Float64Array {
+    const samples = new Float64Array(first.length)
+    for (let i = 0; i < samples.length; i += 1) {
+      samples[i] = (running[end[i] ?? 0] ?? 0) - (running[first[i] ?? 0] ?? 0)
+    }
+    return samples
+  }
+
+  return ({ count, isFull, statistics }, by) => {
+    const values = statistics[statistic]
+    if (!values) throw new Error(`The statistic ${statistic} was not read`)
+    if (counts.length !== count.length + 1) {
+      counts = new Float64Array(count.length + 1)
+      ones = counts.map((_, cell) => cell)
+      integers = new Float64Array(count.length + 1)
+      if (!isWalked) {
+        // One more, which stays 0: what begins at the end of all cells, or ends before them.
+        toEnd = new Float64Array(count.length + 1)
+        toEndLost = new Float64Array(count.length + 1)
+        fromStart = new Float64Array(count.length + 1)
+        fromStartLost = new Float64Array(count.length + 1)
+      }
+    }
+    // How many samples there are matters only where they are divided by.
+    const running = isFull && by !== 'samples' ? ones : counts
+    if (running === counts) runningCounts(count, counts)
+    const isExact = isFull ? runningIntegersOfAll(values, integers) : runningIntegers(count, values, integers)
+    const reduced = isExact
+      ? windowDifferences(ranges, running, integers)
+      : sumsOfFractions(count, values, running)
+    if (by !== null) divide(reduced, by === 'seconds' ? seconds : samplesIn(running))
     return reduced
   }
+}
+
+/** By seconds or samples, of which there is at least one: what is finite remains so. Asking whether it is would take as long again. */
+function divide(values: Float64Array, divisors: Float64Array): void {
+  for (let i = 0; i < values.length; i += 1) values[i] = (values[i] ?? 0) / (divisors[i] ?? 0) + 0
 }
 
 /** Minima or maxima over windows; no point where there are no samples. */

@@ -119,13 +119,13 @@ export function createRememberedSeries(
     const context: ReadingContext = { source: buckets, address, type, asOf, pace, signal, onAdded: shrink }
     const history = needsHistory ? await historyBefore(memory, context, level, stretch.fromMicros) : null
     const blocks = await rememberedBlocks(memory, context, level, statistics, stretch)
-    const filler = createCellFiller(
-      placeBlocks(blocks, level, edges),
-      statistics,
+    const filler = createCellFiller(placeBlocks(blocks, level, edges), {
       type,
-      wantedOf(plan.needs[type].statistics, type),
-      edges.length - 1,
-    )
+      columns: statistics,
+      wanted: wantedOf(plan.needs[type].statistics, type),
+      cells: edges.length - 1,
+      isCounted: plan.isExplained || isCountAsked(plan.needs[type].statistics),
+    })
     const isTotalled = type === 'counter' && plan.needs[type].statistics.some((each) => TOTALS.includes(each))
     // The reading may have found new series; those of later readings are not part of this one.
     const places = matchingPlaces(memory, matchers) ?? expected
@@ -140,6 +140,7 @@ export function createRememberedSeries(
           before: needsHistory ? joined(history?.[place], filler.before, type === 'counter') : null,
           beforeAt: null,
           count: filler.count,
+          isFull: filler.isFull,
           statistics: filler.statistics,
           samples: [],
         }
@@ -193,7 +194,13 @@ async function historyBefore(
   if (!hasHours) return values
   const blocks = await rememberedBlocks(memory, context, HOURS, [statistic], stretch)
   const edges = Float64Array.of(stretch.toMicros, stretch.toMicros + HOUR_MICROS)
-  const filler = createCellFiller(placeBlocks(blocks, HOURS, edges), [statistic], type, [], 1)
+  const filler = createCellFiller(placeBlocks(blocks, HOURS, edges), {
+    type,
+    columns: [statistic],
+    wanted: [],
+    cells: 1,
+    isCounted: false,
+  })
   const history = new Float64Array(memory.series.length)
   for (let place = 0; place < history.length; place += 1) {
     filler.fill(place)
@@ -213,6 +220,11 @@ function joined(before: number | undefined, after: number, isSum: boolean): numb
 function wantedOf(statistics: readonly CellStatistic[], type: 'counter' | 'gauge'): readonly CellStatistic[] {
   const isTotalled = type === 'counter' && statistics.some((each) => TOTALS.includes(each))
   return [...new Set([...statistics, ...(isTotalled ? (['change'] as const) : [])])]
+}
+
+/** Averages, deviations and the sums of totals divide or multiply by counts, and where nothing else is asked for, counts are. */
+function isCountAsked(statistics: readonly CellStatistic[]): boolean {
+  return statistics.length === 0 || statistics.includes('sum') || statistics.includes('squares')
 }
 
 /** Do the buckets of all series fit? */

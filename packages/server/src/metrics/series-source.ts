@@ -6,7 +6,7 @@ import type { Labels } from './labels.ts'
 export type MetricType = 'counter' | 'gauge'
 
 /**
- * What can be known of the values in a cell, the values of a counter being running totals (MQ-3). `count` of the
+ * What can be known of the values in a cell, the values of a counter being running totals (MQ-3). Whether there are
  * samples is always known. `first` and `last` go by (time, block number, ordinal). `change` is last value minus the one
  * before the cell, `rise` the sum of the positive changes between consecutive values, both inside the cell alone:
  * from its first value for a gauge, from the total before it for a counter. `squares` is the sum of the squared
@@ -54,7 +54,10 @@ export interface SeriesPlan {
   readonly snapshot: Snapshot | null
 }
 
-/** The cells of one series. Where `count` is 0 the statistics mean nothing. */
+/**
+ * The cells of one series. Where `count` is 0 the statistics mean nothing; how far above 0 it is holds where `sum`, `squares` or no statistic at
+ * all was asked for.
+ */
 export interface SeriesCells {
   readonly labels: Labels
   readonly type: MetricType
@@ -63,6 +66,8 @@ export interface SeriesCells {
   /** The time of `before` in microseconds since 1970, where `lastAt` was asked for. */
   readonly beforeAt: number | null
   readonly count: Float64Array
+  /** True where each cell is known to hold samples; nothing follows from the opposite. */
+  readonly isFull?: boolean
   readonly statistics: Readonly<Partial<Record<CellStatistic, Float64Array>>>
   /** The values of each cell in any order, where samples were asked for. */
   readonly samples: readonly (readonly number[] | undefined)[]
@@ -79,7 +84,7 @@ export interface ReadingReport {
   readonly rollups: readonly string[]
   /** Samples that were read one by one. */
   readonly samplesRead: number
-  /** Samples that were not read because rollups stood for them. */
+  /** Samples that were not read because rollups stood for them; a source may leave out to count them where nothing is explained. */
   readonly samplesInRollups: number
   /** Rows that the engine expected to look at, those of samples and of rollups alike; null where it was not asked. */
   readonly estimatedRows: number | null

@@ -74,6 +74,14 @@ describe('a relative or absolute instant', () => {
     )
   })
 
+  it.each([
+    ['2026-03-01T00:00:00Z', 1_772_323_200_000],
+    ['2026-03-01T01:30:00.500+01:30', 1_772_323_200_500],
+    ['2026-03-01', 1_772_323_200_000],
+  ])('says of a date what may be sent instead: %s (TR-1)', (start, epochMs) => {
+    expect(() => resolve(start, 'now')).toThrow(`or an integer of milliseconds, here ${epochMs}`)
+  })
+
   it.each(['', 'now-', 'now-5', 'now-5x', '5d', 'now -5d', 'yesterday', '1.5', 'now--5d', 'NOW'])(
     'refuses %j and says what is allowed (TR-1, ER-2)',
     (start) => expect(() => resolve(start, 'now')).toThrow(/timeRange.start: .* must be now/),

@@ -125,6 +125,13 @@ describe('the answer to a metrics query tells', () => {
     [{ aggregate: { grouping: ['venue'] } }, {}, /no series of "price" has the label "venue"/],
     [{}, { step: 1 }, /^timeRange.step: 1 s would give more than 1000 points; raised to 300 s$/],
     [{ query: 'prices' }, {}, /^metric "prices" does not exist$/],
+    [
+      { query: 'sum(rate(price[5m]))' },
+      {},
+      /^metric "sum_rate_price_5m___" does not exist; it is the name alone/,
+    ],
+    [{ labelSelector: { tokn: 'A' } }, {}, /^the labelSelector matches none .*; none has the label "tokn"$/],
+    [{ disabled: true }, {}, /^there is nothing to answer: queries and formulas are absent or disabled$/],
   ])('in `warnings` what is almost surely not meant: %j %j', async (query, range, warning) => {
     const { body } = await ask(query, { timeRange: { ...timeRange, ...range } })
     expect(body.warnings).toEqual([expect.stringMatching(warning)])
