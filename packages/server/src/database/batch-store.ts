@@ -144,11 +144,12 @@ export function createBatchStore(
       return rows.map(toUnfinished).toSorted((a, b) => a.sequence - b.sequence)
     },
 
+    raise,
+
     endVersion: async (version) => {
       // Waits for whoever is beginning a batch; whoever comes later finds the version deleted. In a transaction of its own: who finishes a
       // batch locks it first and the data versions after it.
-      await db.transaction().execute((tx) => raiseWhole(tx, version))
-      onChanged(version)
+      await raise(version)
       await db
         .updateTable('ingest_batch')
         .set({ state: 'cancelled' })
@@ -178,6 +179,11 @@ export function createBatchStore(
         .executeTakeFirst()
       return Number(result.numDeletedRows)
     },
+  }
+
+  async function raise(version: ProjectVersion): Promise<void> {
+    await db.transaction().execute((tx) => raiseWhole(tx, version))
+    onChanged(version)
   }
 
   async function finishOne(

@@ -98,6 +98,8 @@ export interface BatchStore {
   takeOver(
     claim: { readonly nowMs: number; readonly isSole: boolean } & BatchLease,
   ): Promise<readonly Unfinished[]>
+  /** Raises everything of a version: whatever was answered from it may have been wrong (CA-6). */
+  raise(version: ProjectVersion): Promise<void>
   /**
    * Of a deleted version: keeps what other instances are storing from being finished, and raises everything, so that no answer made of its
    * data is given again (CA-6). `begin` and `finish` refuse batches of deleted versions with `invalid_argument`.

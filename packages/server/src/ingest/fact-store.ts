@@ -30,8 +30,8 @@ export interface FactStore {
   /** Removes what batches have stored. Tables that do not exist are passed over. */
   erase(version: ProjectVersion, sequences: readonly number[], tables: readonly string[]): Promise<void>
   rollBack(version: ProjectVersion, rollback: FactRollback): Promise<void>
-  /** Makes anew what earlier builds derived wrongly from samples, of all versions. Returns in how many places; the next call finds none. */
-  mendHours(): Promise<number>
+  /** Makes anew what earlier builds derived wrongly from samples, of all versions. Tells the version of each place that is done; the next call finds none. */
+  mendHours(): AsyncIterable<ProjectVersion>
   /** Removes everything of one version. */
   dropVersion(version: ProjectVersion): Promise<void>
   /** The versions that something is kept of. */

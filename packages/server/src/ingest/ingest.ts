@@ -38,7 +38,7 @@ export interface Ingest {
   dropVersion(version: ProjectVersion): Promise<void>
   /** Takes back what dead instances left unfinished, and removes what is left of deleted versions. To be called at start before anything is accepted, and now and then where several instances share the engines. */
   recover(): Promise<void>
-  /** Makes anew what earlier builds derived wrongly. To be called once, at start. */
+  /** Makes anew what earlier builds derived wrongly, and what was answered from it. To be called once, at start; does not fail. */
   mend(): Promise<void>
   /** Drops the memory of batch ids whose batches were accepted longer than `ageMs` ago. */
   expire(ageMs: number): Promise<number>
@@ -234,8 +234,15 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     },
 
     mend: async () => {
-      const mended = await options.facts.mendHours()
-      if (mended > 0) log.info({ partitions: mended }, 'ingest.hours_mended')
+      let months = 0
+      try {
+        for await (const version of options.facts.mendHours()) {
+          await batches.raise(version)
+          log.info({ ...version, months: ++months }, 'ingest.hours_mended')
+        }
+      } catch (error) {
+        log.error({ err: error, months }, 'ingest.hours_not_mended')
+      }
     },
 
     expire: (ageMs) => batches.expire(clock.now() - ageMs),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { compose, type Composition } from '../compose.ts'
 import { redactConfig, type Config } from '../config.ts'
 import { sharedSecret } from '../database/secret-store.ts'
@@ -25,6 +26,8 @@ const CLOCK = systemClock
 /** Where the console is built to. */
 const CONSOLE_DIRECTORY = join(import.meta.dirname, '..', '..', '..', 'console', 'dist')
 const DRAIN_MS = 10_000
+/** So long does a start wait for what earlier builds left wrong to be put right. */
+const MEND_WAIT_MS = 30_000
 /** A running attempt may take its five seconds, and be settled. */
 const WORKER_STOP_MS = 8000
 
@@ -49,7 +52,8 @@ export async function serve(config: Config): Promise<RunningService> {
       log,
     )
     await parts.ingest.recover()
-    await parts.ingest.mend()
+    // What takes longer goes on beside the first requests; what they are answered from it meanwhile is due once it is done.
+    await Promise.race([parts.ingest.mend(), sleep(MEND_WAIT_MS, undefined, { ref: false })])
     await parts.analytics.executions.recover(engines.isSoleInstance)
     closing.unshift(...startBackground(config, parts, log))
     let address = ''

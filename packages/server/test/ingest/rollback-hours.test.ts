@@ -3,7 +3,7 @@ import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { HOURLY_PROJECTION } from '../../src/clickhouse/series-source-rollup.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
-import { openSqlite } from '../support/databases.ts'
+import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import type { TestEngine } from '../support/fact-engine.ts'
 import { jsonBatch, startIngestFixture } from './instance.ts'
 
@@ -16,12 +16,13 @@ const partitionOf = (month: number) => `2026${String(month + 1).padStart(2, '0')
 
 describe('what is derived from samples, after a rollback', () => {
   let facts: TestEngine
+  let database: TestDatabase
   let ingest: Ingest
   let project: Project
   let stop: () => Promise<void>
 
   beforeAll(async () => {
-    ;({ facts, ingest, project, stop } = await startIngestFixture(openSqlite))
+    ;({ facts, database, ingest, project, stop } = await startIngestFixture(openSqlite))
   })
 
   afterAll(() => stop())
@@ -102,7 +103,7 @@ describe('what is derived from samples, after a rollback', () => {
     },
   )
 
-  it('hours that count samples in that are gone are made anew at the next start (IN-3)', async () => {
+  it('hours that count samples in that are gone are made anew at the next start, and what was answered from them is due (IN-3, CA-6)', async () => {
     const [month, chain] = [8, '8']
     await store(0, 300, month)
     await facts.engine.command(
@@ -117,8 +118,16 @@ describe('what is derived from samples, after a rollback', () => {
       { settings: { mutations_sync: 2 } },
     )
     expect(await hours(month, true)).not.toEqual(await hours(month, false))
+    const raised = () =>
+      database.db
+        .selectFrom('data_version')
+        .select('whole')
+        .where('project_id', '=', project.id)
+        .executeTakeFirstOrThrow()
+    const before = await raised()
     // As the service does when it starts.
     await ingest.mend()
+    expect((await raised()).whole).toBeGreaterThan(before.whole)
     expect(await hours(month, true)).toEqual(await hours(month, false))
     expect(await parts(month)).toEqual([{ hasHours: 1 }])
   })
