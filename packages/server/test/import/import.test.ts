@@ -136,6 +136,15 @@ describe('millrace import', () => {
     },
   )
 
+  it('refuses an option that names a column which the file has not', async () => {
+    const path = await write('columns.csv', 'at,value\n2026-01-01T00:00:00Z,1\n')
+    for (const option of ['--column time=moment', '--type valeu=int']) {
+      const { code, stderr } = await millrace(path, '--as', 'event:Columns', ...option.split(' '))
+      expect(stderr).toMatch(new RegExp(`${option}: the file has no column \\w+; it has at, value`))
+      expect(code).toBe(2)
+    }
+  })
+
   it('makes gauges, whose other columns are labels', async () => {
     const path = await write(
       'prices.tsv',

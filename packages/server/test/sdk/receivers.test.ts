@@ -79,6 +79,8 @@ describe.each(RECEIVERS)('the receiver of examples/%s', (example) => {
       body,
     })
     expect(unsigned.status).toBe(401)
+    const form = await fetch(url, { method: 'POST', body: new URLSearchParams({ a: '1' }) })
+    expect([401, 415]).toContain(form.status)
     expect(await kept()).toEqual({})
   })
 

@@ -5,8 +5,9 @@ import { openImportState, type Done } from './import-state.ts'
 import { ndjsonFile } from './ndjson-file.ts'
 import { parquetFile } from './parquet-file.ts'
 import { parseExactly } from './parse-exactly.ts'
+import { checkColumns } from './check-columns.ts'
 import { createRowToRecord, type Mapping } from './row-to-record.ts'
-import type { PlacedRow, SourceFile } from './source-row.ts'
+import type { PlacedRow, SourceFile, SourceRow } from './source-row.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** The formats of files, as told by their names. */
@@ -71,6 +72,7 @@ export async function runImport(options: ImportOptions): Promise<Imported> {
   let badRows = 0
   let batch = createBatch(done)
   let underway: Promise<void> = Promise.resolve()
+  let areColumnsChecked = false
 
   function leaveOut(row: BadRow): void {
     if (!options.onBadRow) throw new BadRowError(path, row)
@@ -103,6 +105,10 @@ export async function runImport(options: ImportOptions): Promise<Imported> {
   }
 
   for await (const row of file.rows(done.rows)) {
+    if (mapping && !areColumnsChecked && isRow(row.content)) {
+      checkColumns(row.content, mapping)
+      areColumnsChecked = true
+    }
     batch.add(row, toLine(row, toRecord))
     if (batch.rows === batchRows || batch.bytes >= MAX_BATCH_BYTES) await endBatch()
   }
@@ -176,6 +182,11 @@ function toLine(
   } catch (error) {
     return { reason: (error as Error).message }
   }
+}
+
+/** Is it a row of a file that has a header, rather than a line that is yet to be parsed? */
+function isRow(content: PlacedRow['content']): content is SourceRow {
+  return typeof content === 'object' && !(content instanceof Error)
 }
 
 function cellsOf(line: string): Readonly<Record<string, unknown>> {

@@ -59,7 +59,7 @@ export function channelToWire(channel: Channel): ChannelView {
     disabledReason: channel.disabledReason,
     failures: channel.failures,
     failingSince: instantToWire(channel.failingSinceAt),
-    nextAttemptAt: instantToWire(channel.failures > 0 ? channel.nextAttemptAt : null),
+    nextAttemptAt: instantToWire(isWaitingToRetry(channel) ? channel.nextAttemptAt : null),
     lastError: channel.lastError,
     pendingMessages: channel.pendingMessages,
     heldMessages: channel.heldMessages,
@@ -69,6 +69,11 @@ export function channelToWire(channel: Channel): ChannelView {
     previousSecretUntil: instantToWire(channel.previousSecretUntilAt),
     createdAt: new Date(channel.createdAt).toISOString(),
   }
+}
+
+/** An attempt needs something to send: one that failed last may since have become a dead letter. */
+function isWaitingToRetry({ failures, pendingMessages }: Channel): boolean {
+  return failures > 0 && pendingMessages > 0
 }
 
 function instantToWire(at: number | null): string | null {
