@@ -8,8 +8,8 @@ import {
   DURABLE,
   EVENT_BATCH_COLUMN,
   factTables,
+  hoursOnMerge,
   metricView,
-  POINT_SETTINGS,
   quoteIdentifier,
   userView,
   versionDatabases,
@@ -41,7 +41,7 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
     await engine.command(`create database if not exists ${quoteIdentifier(database)}`)
   }
   for (const table of factTables(databases.facts)) await engine.command(table)
-  await setPoints(engine, databases.facts)
+  if (await makesHoursOnMerge(engine)) await engine.command(hoursOnMerge(databases.facts))
   await makeDurable(engine, databases.facts)
   await endSignLosses(engine, databases.facts)
   const schema: VersionSchema = {
@@ -68,15 +68,12 @@ async function makeDurable(engine: FactEngine, facts: string): Promise<void> {
   }
 }
 
-/** Sets of the table of samples what this engine knows; those before 26 lack some of it. */
-async function setPoints(engine: FactEngine, facts: string): Promise<void> {
-  const rows = await engine.rows<{ name: string }>('select name from system.merge_tree_settings')
-  const known = new Set(rows.map(({ name }) => name))
-  const settings = POINT_SETTINGS.filter((list) => list.every((each) => known.has(each.split(' ')[0] ?? '')))
-  if (settings.length === 0) return
-  await engine.command(
-    `alter table ${quoteIdentifier(facts)}.points modify setting ${settings.flat().join(', ')}`,
+/** Engines before 26 have neither setting, or one of the two. */
+async function makesHoursOnMerge(engine: FactEngine): Promise<boolean> {
+  const known = await engine.rows<{ name: string }>(
+    `select name from system.merge_tree_settings where name in ('materialize_projections_on_insert', 'materialize_projections_on_merge')`,
   )
+  return known.length === 2
 }
 
 /** The type and number of series of metrics: of all, or of the ones named. */
