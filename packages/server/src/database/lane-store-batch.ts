@@ -100,7 +100,10 @@ async function readFitting(
   }
 }
 
-/** One way to PostgreSQL and back for all of them. */
+/**
+ * One way to PostgreSQL and back for all of them. Each message is fetched by its place: the offset keeps a planner that believes in many
+ * from reading the whole table instead.
+ */
 async function readTogether(
   db: ControlDatabase | ControlTransaction,
   requests: readonly LaneBatchRequest[],
@@ -119,7 +122,9 @@ async function readTogether(
         order by lane_id, seq limit given.max_messages
       ) as first
     ) as fitting
-    join webhook_message as message on message.ctid = fitting.id
+    cross join lateral (
+      select * from webhook_message where webhook_message.ctid = fitting.id offset 0
+    ) as message
     where array_bytes <= given.max_bytes or place = 1`.execute(db)
   const byLane = Map.groupBy(rows, ({ laneId }) => laneId)
   for (const messages of byLane.values()) messages.sort((a, b) => a.seq - b.seq)

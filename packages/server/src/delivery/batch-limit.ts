@@ -12,7 +12,7 @@ const OUTAGE_FAILURES = 3
  * first; twice as many after a quick answer, until the channel's own limit holds. `hasBuried` lifts the limit: where letters die,
  * they die by the batch, and not one by one (DL-5).
  */
-export function nextBatchLimit(attempt: EndedAttempt, step: Step, hasBuried: boolean): number | null {
+export function nextBatchLimit(attempt: EndedAttempt, step: Step, hasBuried = false): number | null {
   const { lane, limits, messages, isShelved } = attempt
   if (isShelved) return lane.batchLimit
   if (hasBuried) return null

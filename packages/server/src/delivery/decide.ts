@@ -74,7 +74,7 @@ export function decide(attempt: EndedAttempt): Decision {
   const { lane } = attempt
   switch (step) {
     case 'acknowledge': {
-      const batchLimit = nextBatchLimit(attempt, step, false)
+      const batchLimit = nextBatchLimit(attempt, step)
       const refusals = batchLimit === null ? 0 : lane.refusals
       const rest = { failures: 0, failingSinceAt: null, refusals, batchLimit }
       return settle(attempt, step, { acknowledged: attempt.messages, waitMs: 0, attempts: 0, lane: rest })
@@ -98,11 +98,11 @@ export function decide(attempt: EndedAttempt): Decision {
           ...afterFailure(attempt),
           failures: 0,
           refusals: TRIES_BEFORE_SUSPICION,
-          batchLimit: nextBatchLimit(attempt, step, false),
+          batchLimit: nextBatchLimit(attempt, step),
         },
       })
     case 'shelve':
-      return shelve(attempt, nextBatchLimit(attempt, step, false))
+      return shelve(attempt, nextBatchLimit(attempt, step))
   }
 }
 
