@@ -119,7 +119,7 @@ async function readTogether(
       select id, ${ARRAY_BYTES} from (
         select ctid as id, seq, body_bytes from webhook_message
         where ${isBehindCursor(sql<number>`given.lane_id`, sql<number>`given.after_seq`)}
-        order by lane_id, seq limit given.max_messages
+        order by seq limit given.max_messages
       ) as first
     ) as fitting
     cross join lateral (

@@ -14,7 +14,7 @@ export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly 
       select lane.project_id, lane.name, sequence.next_byte, (
         select webhook_message.first_byte from webhook_message
         where ${isBehindCursor(sql<number>`lane.id`, sql<number>`lane.cursor_seq`)}
-        order by webhook_message.lane_id, webhook_message.seq limit 1
+        order by webhook_message.seq limit 1
       ) as first_byte
       from webhook_lane as lane join webhook_lane_sequence as sequence on sequence.lane_id = lane.id
     ) as standing
