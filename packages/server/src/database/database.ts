@@ -75,6 +75,7 @@ function createPool(connectionString: string): Pool {
     keepAlive: true,
     application_name: 'millrace',
     // Each of them reads a whole lane and sorts it, where its key gives the few messages that are wanted in their order.
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, whatever its type says
     onConnect: async (client) => void (await client.query(PLANS)),
   })
   // Without a listener an idle connection that the server closes would end the process. The pool has already dropped
