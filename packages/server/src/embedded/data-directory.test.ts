@@ -60,9 +60,9 @@ it('takes over a lock that was torn by a power failure', async () => {
 
 it('believes a lock of another machine, or container, as long as that shows signs of being there', async () => {
   await lockOf({ pid: await endedProcess(), startedAt: '1', host: 'elsewhere.example' })
-  await age(59)
+  await age(30)
   await expect(claimDataDirectory(path)).rejects.toThrow(/on elsewhere\.example.*start again in a minute/)
-  await age(61)
+  await age(90)
   await (await claimDataDirectory(path)).release()
 })
 
@@ -77,6 +77,23 @@ it('shows signs of being there as long as it holds the directory', async () => {
   await claim.release()
   expect(vi.getTimerCount()).toBe(0)
   expect(await readdir(path)).toEqual([])
+})
+
+it.each([
+  ['taken over', () => lockOf({ pid: 1, startedAt: '1', host: 'elsewhere.example' })],
+  ['removed', () => rm(join(path, 'millrace.lock'))],
+])('tells a holder whose lock was %s, once, and leaves it as it is', async (_, change) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  let losses = 0
+  const claim = await claimDataDirectory(path, { onLost: () => (losses += 1) })
+  vi.advanceTimersByTime(10_000)
+  await change()
+  const then = await readdir(path)
+  vi.advanceTimersByTime(10_000)
+  await vi.waitFor(() => expect(losses).toBe(1))
+  expect(vi.getTimerCount()).toBe(0)
+  await claim.release()
+  expect(await readdir(path)).toEqual(then)
 })
 
 it('says what to do about the lock of a copy', async () => {

@@ -30,6 +30,11 @@ interface Holder {
 interface ClaimOptions {
   /** Free space below which the service does not start. */
   readonly minimumFreeBytes?: number
+  /**
+   * Called once when another process has the directory, or the lock is gone: this one stood still for so long that it was taken for dead,
+   * and must not write any more.
+   */
+  readonly onLost?: () => void
 }
 
 const DEFAULT_MINIMUM_FREE_BYTES = 256 * 1024 * 1024
@@ -58,7 +63,7 @@ export async function claimDataDirectory(
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // A link either appears with its content or not at all, and fails where the name is taken.
       if (await link(draft, lock).then(() => true, isTaken)) {
-        return hold(lock, own)
+        return hold(lock, own, options.onLost)
       }
       await removeIfStale(path, lock, draft)
       await setTimeout(RETRY_MS)
@@ -72,23 +77,42 @@ export async function claimDataDirectory(
   }
 }
 
-/** Shows that the holder is there until it releases. */
-function hold(lock: string, own: Holder): { release(): Promise<void> } {
-  const timer = setInterval(() => void showSign(lock, own).catch(() => undefined), SIGN_EVERY_MS).unref()
+/** Shows that the holder is there, until it releases or finds that it is the holder no more. */
+function hold(lock: string, own: Holder, onLost?: () => void): { release(): Promise<void> } {
+  const content = JSON.stringify(own)
+  let isHeld = true
+  async function sign(): Promise<void> {
+    const isOwn = await showSign(lock, content)
+    if (isOwn || !isHeld) return
+    isHeld = false
+    clearInterval(timer)
+    onLost?.()
+  }
+  // A disk that fails now may answer the next time.
+  const timer = setInterval(() => void sign().catch(() => undefined), SIGN_EVERY_MS).unref()
   return {
     async release() {
+      isHeld = false
       clearInterval(timer)
-      if ((await readLock(lock)) === JSON.stringify(own)) await rm(lock, { force: true })
+      if ((await readLock(lock)) === content) await rm(lock, { force: true })
     },
   }
 }
 
-/** Writes what is there once more: the file system's own clock, which all machines share, says when. */
-async function showSign(lock: string, own: Holder): Promise<void> {
-  if ((await readLock(lock)) !== JSON.stringify(own)) return
-  const file = await open(lock, 'r+')
+/**
+ * Writes what is there once more: the file system's own clock, which all machines share, says when. Into the file that was read, so
+ * that the lock of another, put in its place meanwhile, is left alone. False when the lock is not this holder's.
+ */
+async function showSign(lock: string, content: string): Promise<boolean> {
+  const file = await open(lock, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (file === null) return false
   try {
-    await file.write(JSON.stringify(own), 0)
+    if ((await file.readFile('utf8')) !== content) return false
+    await file.write(content, 0)
+    return true
   } finally {
     await file.close()
   }

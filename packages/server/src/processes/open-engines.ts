@@ -36,6 +36,11 @@ export async function openEngines(config: Config, log: Logger): Promise<OpenEngi
     if (isFactsEmbedded || isDatabaseEmbedded) {
       const claim = await claimDataDirectory(config.dataDirectory, {
         minimumFreeBytes: config.minimumFreeBytes,
+        onLost: () => {
+          log.fatal({ directory: config.dataDirectory }, 'data_directory.lost')
+          // At once: an orderly stop would write.
+          process.exit(1)
+        },
       })
       closeLater('release the data directory', claim.release)
     }
