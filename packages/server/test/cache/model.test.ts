@@ -31,6 +31,8 @@ interface Fact {
 
 const names = constantFrom(...NAMES)
 const instances = integer({ min: 0, max: 2 })
+/** A range that slides, one that is over, and one between fixed times that ends later: new data at its open end makes it due by age alone. */
+const spans = constantFrom('sliding', 'over', 'ending later')
 const policies = record({
   cacheTtlSecs: constantFrom(5, 600, 1_296_000),
   cacheRefreshTtlSecs: constantFrom(0, 30, 100_000, 100_000),
@@ -52,7 +54,7 @@ const steps = oneof(
       kind: constant('ask' as const),
       instance: instances,
       name: names,
-      isOpen: boolean(),
+      span: spans,
       wire: policies,
       fails: integer({ min: 0, max: 9 }).map((n) => n === 0),
       settles: boolean(),
@@ -130,11 +132,11 @@ describe.each(controlDatabases)('instances that share a cache on $name', ({ name
               const cache = caches[step.instance]
               if (!cache) throw new Error('no such instance')
               const range = (nowMs: number) =>
-                step.isOpen
+                step.span === 'sliding'
                   ? { from: nowMs - 2 * DAY_MS, to: nowMs }
-                  : { from: startMs - 3 * DAY_MS, to: startMs - DAY_MS }
+                  : { from: startMs - 3 * DAY_MS, to: startMs + (step.span === 'over' ? -1 : 1) * DAY_MS }
               const question: Question<string> = {
-                key: JSON.stringify([runs, step.name, step.isOpen]),
+                key: JSON.stringify([runs, step.name, step.span]),
                 owner,
                 scope: (nowMs) => {
                   const { from, to } = range(nowMs)
