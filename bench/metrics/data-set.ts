@@ -1,9 +1,10 @@
-/** One metric of the data set: `series` times one sample every minute up to `END_MS`. */
+/** One metric of the data set: `series` times one sample every minute, or every so many minutes, up to `END_MS`. */
 export interface BenchMetric {
   readonly name: string
   readonly type: 'gauge' | 'counter'
   readonly series: number
   readonly hours: number
+  readonly everyMinutes?: number
 }
 
 /** The end of all data; clocks change in Los Angeles 18 days earlier. */
@@ -23,13 +24,27 @@ export function benchMetrics(scale: number): readonly BenchMetric[] {
 }
 
 /** How long the longest curve looks back. */
-export const YEAR_DAYS = 365
-/** A year and a day, for the curves alone: peers are not asked for it. */
-export const YEAR: BenchMetric = { name: 'year', type: 'gauge', series: 10, hours: (YEAR_DAYS + 1) * 24 }
+const YEAR_DAYS = 365
+/** How far the samples of the year of 10 000 series are apart. */
+export const BROAD_MINUTES = 360
+const YEAR_HOURS = (YEAR_DAYS + 1) * 24
+
+/**
+ * What the curves alone need; peers are not asked for it. A year of 10 000 series with a sample every six hours, 15 million; of ten with one a
+ * minute; and 45 days of a hundred with one every ten minutes, to tell what a query costs by its samples.
+ */
+export function curveMetrics(scale: number): readonly BenchMetric[] {
+  const series = Math.max(GROUPS, Math.round(10_000 * scale))
+  return [
+    { name: 'year', type: 'gauge', series: 10, hours: YEAR_HOURS },
+    { name: 'sparse', type: 'gauge', series: 100, hours: 45 * 24, everyMinutes: 10 },
+    { name: 'broad', type: 'gauge', series, hours: YEAR_HOURS, everyMinutes: BROAD_MINUTES },
+  ]
+}
 
 /** How many samples a metric has. */
-export function samplesOf({ series, hours }: BenchMetric): number {
-  return series * hours * 60
+export function samplesOf({ series, hours, everyMinutes = 1 }: BenchMetric): number {
+  return (series * hours * 60) / everyMinutes
 }
 
 function startSeconds({ hours }: BenchMetric): number {
@@ -41,14 +56,15 @@ function startSeconds({ hours }: BenchMetric): number {
  * seconds after its minute, like block times, never on it, so that windows open at either end hold the same.
  */
 function rows(metric: BenchMetric, from: number, to: number): string {
-  const { name, type, series } = metric
+  const { name, type, series, everyMinutes = 1 } = metric
+  const samples = ((to - from) * 60) / everyMinutes
   const noise = `cityHash64('${name}', series, minute)`
   const wave = `200 * sin(2 * pi() * (minute / 1440 + series / ${series}))`
   const value =
     type === 'counter' ? `toFloat64(${noise} % 1000)` : `round(1000 + ${wave} + (${noise} % 2000) / 100, 2)`
-  return `select intDiv(number, ${(to - from) * 60}) as series, ${from * 60} + number % ${(to - from) * 60} as minute,
+  return `select intDiv(number, ${samples}) as series, ${from * 60} + ${everyMinutes} * (number % ${samples}) as minute,
     ${startSeconds(metric)} + 60 * minute + 1 + ${noise} % 11 as second, ${value} as value
-  from numbers(${series * (to - from) * 60})`
+  from numbers(${series * samples})`
 }
 
 const SERIES_ID = (name: string) => `sipHash64('${name}', series)`

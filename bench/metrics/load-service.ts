@@ -6,7 +6,7 @@ import type { FactEngine } from '../../packages/server/src/clickhouse/fact-engin
 import { startEmbeddedEngine } from '../../packages/server/src/embedded/start-embedded-engine.ts'
 import { createApi, PROJECT } from '../api.ts'
 import { startService } from '../service.ts'
-import { pointsInsert, samplesOf, seriesInsert, YEAR, type BenchMetric } from './data-set.ts'
+import { curveMetrics, pointsInsert, samplesOf, seriesInsert, type BenchMetric } from './data-set.ts'
 
 /** A stretch of this many samples is one insert, as a busy service would commit them. */
 const SAMPLES_AN_INSERT = 500_000
@@ -37,12 +37,18 @@ export async function loadService(
   writeFileSync(done, '')
 }
 
-/** Adds the year of the curves, unless an earlier run has. */
-export async function loadYear(directory: string, progress: (text: string) => void): Promise<void> {
-  const done = join(directory, 'loaded-year')
-  if (existsSync(done)) return
-  await addMetrics(directory, [YEAR], progress)
-  writeFileSync(done, '')
+/** Adds what the curves need, each unless an earlier run has. */
+export async function loadCurves(
+  directory: string,
+  scale: number,
+  progress: (text: string) => void,
+): Promise<void> {
+  for (const metric of curveMetrics(scale)) {
+    const done = join(directory, `loaded-${metric.name}`)
+    if (existsSync(done)) continue
+    await addMetrics(directory, [metric], progress)
+    writeFileSync(done, '')
+  }
 }
 
 async function addMetrics(
@@ -65,11 +71,15 @@ async function loadMetric(
   progress: (text: string) => void,
 ): Promise<void> {
   await engine.command(seriesInsert(facts, metric))
-  const hours = Math.max(1, Math.floor(SAMPLES_AN_INSERT / (60 * metric.series)))
+  const together = Math.max(1, (metric.everyMinutes ?? 1) / 60)
+  const wanted = (SAMPLES_AN_INSERT * metric.hours) / samplesOf(metric)
+  const hours = together * Math.max(1, Math.floor(wanted / together))
   for (let from = 0; from < metric.hours; from += hours) {
     const to = Math.min(from + hours, metric.hours)
     await engine.command(pointsInsert(facts, metric, from, to, 1000 + from), { timeoutMs: LONG_MS })
-    progress(`loading: ${metric.name}, ${to * metric.series * 60} of ${samplesOf(metric)} samples`)
+    progress(
+      `loading: ${metric.name}, ${(samplesOf(metric) * to) / metric.hours} of ${samplesOf(metric)} samples`,
+    )
   }
 }
 

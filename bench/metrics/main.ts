@@ -10,9 +10,10 @@ import { millrace, peerSystem, type System } from './ask-systems.ts'
 import { compareSystems, type Comparison } from './compare.ts'
 import { formatCurves, measureCurves } from './curves.ts'
 import { benchMetrics } from './data-set.ts'
+import { drawCurves } from './draw-curves.ts'
 import { measureDisk } from './disk.ts'
 import { loadPeer } from './load-peers.ts'
-import { factsDatabase, loadService, loadYear, withEngine } from './load-service.ts'
+import { factsDatabase, loadCurves, loadService, withEngine } from './load-service.ts'
 import { measureWaiting } from './measure-waiting.ts'
 import { readOptions, USAGE, type MetricsBenchOptions } from './options.ts'
 import { startPeer } from './peers.ts'
@@ -31,7 +32,7 @@ async function run(options: MetricsBenchOptions): Promise<void> {
   const metrics = benchMetrics(options.scale)
   await loadService(directory, metrics, progress)
   for (const name of options.peers) await loadPeer(name, directory, metrics, progress)
-  if (options.phases.includes('curves')) await loadYear(directory, progress)
+  if (options.phases.includes('curves')) await loadCurves(directory, options.scale, progress)
   const wanted = BENCH_QUERIES.filter(
     ({ name }) =>
       options.queries.length === 0 || options.queries.some((start) => name.startsWith(`${start} `)),
@@ -111,8 +112,9 @@ async function measureRunning(
       save(options, { comparisons })
     }
     if (options.phases.includes('curves')) {
-      const curves = await measureCurves(ours, options.rounds)
+      const curves = await measureCurves(ours, options.rounds, progress)
       save(options, { curves })
+      writeFileSync(join(dirname(options.out), 'metrics-curves.svg'), drawCurves(curves))
       process.stdout.write(`${formatCurves(curves)}\n`)
     }
   } finally {

@@ -58,8 +58,10 @@ async function stop(drainMs: number): Promise<void> {
   while (isBusy() && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  // A session must not be closed under a running statement: that aborts the engine. Parts on disk are whole either way.
-  if (!isBusy()) await pool?.close()
+  // A session must not be closed under a running statement, which aborts the engine; and leaving in order would wait for the statement, with the
+  // directory held. Parts on disk are whole either way.
+  if (isBusy()) process.kill(process.pid, 'SIGKILL')
+  await pool?.close()
   process.exit(0)
 }
 

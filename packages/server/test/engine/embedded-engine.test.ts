@@ -1,3 +1,4 @@
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -99,6 +100,15 @@ it('lets a running statement end before it stops', async () => {
   await engine.rows('select 1')
   await embedded.stop()
   expect(await query).toEqual([{ n: '0' }])
+})
+
+it('leaves the directory to the next one when the service is killed while it writes', async () => {
+  const directory = await freshDirectory()
+  const service = fork(join(import.meta.dirname, 'service-to-kill.ts'), [directory])
+  await once(service, 'message')
+  service.kill('SIGKILL')
+  const { engine } = await start(directory)
+  expect(await engine.rows('select id from kept')).toEqual([{ id: '7' }])
 })
 
 it('tells two engines on one directory apart: the second does not start, and says why', async () => {
