@@ -45,3 +45,17 @@ it('fails with the reason of a broken-off result, however it is cut', async () =
     }),
   )
 })
+
+it('holds back nothing but what begins a frame perhaps: the next chunk may be long in coming', () => {
+  const frame = createExceptionFrame(TAG)
+  for (const [chunk, passed] of [
+    ['3\n', '3\n'],
+    ['4\r\n', '4'],
+    ['5\r\n__exce', '\r\n5'],
+    ['pt', null],
+    ['ion\r', '\r\n__exception'],
+  ] as const) {
+    frame.write(chunk)
+    expect(frame.read()?.toString() ?? null).toBe(passed)
+  }
+})

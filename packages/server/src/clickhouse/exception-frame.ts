@@ -1,39 +1,39 @@
 import { Transform } from 'node:stream'
 import { parseException, translateError, translateException } from './translate-error.ts'
 
+const CARRIAGE_RETURN = 0x0d
+const NOTHING = Buffer.alloc(0)
+
 /**
  * Passes a result on and fails where the engine broke it off. Since 25.11 an error behind the first byte comes as
  * `\r\n__exception__\r\n<tag>\r\n<message>\n<length> <tag>\r\n__exception__\r\n` with the tag in a header, so that no
- * result can hold it by chance. The bytes that could begin a frame are held back until the next chunk.
+ * result can hold it by chance. Bytes that begin a frame perhaps are held back until the next chunk, and no others: it may be long in coming.
  */
 export function createExceptionFrame(tag: string): Transform {
   const opening = Buffer.from(`\r\n__exception__\r\n${tag}\r\n`)
   const closing = Buffer.from(` ${tag}\r\n__exception__\r\n`)
-  const kept = opening.length - 1
-  let held: Buffer = Buffer.alloc(0)
+  let held: Buffer = NOTHING
   let frame: Buffer | null = null
 
-  function opensIn(chunk: Buffer): boolean {
-    return chunk.includes(opening) || Buffer.concat([held, chunk.subarray(0, kept)]).includes(opening)
-  }
-
-  function look(out: Transform, bytes: Buffer): void {
-    const place = bytes.indexOf(opening)
-    const passed = place >= 0 ? place : Math.max(0, bytes.length - kept)
-    if (passed > 0) out.push(bytes.subarray(0, passed))
-    if (place >= 0) frame = bytes.subarray(place + opening.length)
-    held = place >= 0 ? Buffer.alloc(0) : bytes.subarray(passed)
+  /** Where the bytes end with a part of the opening; their length where they do not. */
+  function startOfPart(bytes: Buffer): number {
+    for (let from = Math.max(0, bytes.length - opening.length + 1); ; from++) {
+      from = bytes.indexOf(CARRIAGE_RETURN, from)
+      if (from < 0) return bytes.length
+      if (bytes.compare(opening, 0, bytes.length - from, from) === 0) return from
+    }
   }
 
   return new Transform({
     transform(chunk: Buffer, _encoding, callback) {
       if (frame) frame = Buffer.concat([frame, chunk])
-      else if (chunk.length < opening.length || opensIn(chunk)) look(this, Buffer.concat([held, chunk]))
       else {
-        // The usual case: large chunks pass without being copied.
-        if (held.length > 0) this.push(held)
-        this.push(chunk.subarray(0, chunk.length - kept))
-        held = Buffer.from(chunk.subarray(chunk.length - kept))
+        const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+        const place = bytes.indexOf(opening)
+        const end = place < 0 ? startOfPart(bytes) : place
+        if (end > 0) this.push(bytes.subarray(0, end))
+        held = place < 0 ? bytes.subarray(end) : NOTHING
+        if (place >= 0) frame = bytes.subarray(place + opening.length)
       }
       // The engine closes the connection behind the frame instead of ending the body; waiting for that would lose the reason.
       const end = frame?.indexOf(closing) ?? -1

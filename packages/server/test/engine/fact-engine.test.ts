@@ -292,7 +292,9 @@ describe('cancellation', () => {
   })
 
   it('hands out a short part of a result while its statement goes on', async () => {
-    const sql = 'select number as marker_c from numbers(100000000000) where number = 3'
+    // A hash, as the engine ends at once where it knows that no other number is meant.
+    const sql =
+      'select number as marker_c from numbers(100000000000) where sipHash64(number) = sipHash64(toUInt64(3))'
     const stream = await engine.stream(sql, 'TSV')
     for await (const chunk of stream) {
       expect(String(chunk)).toBe('3\n')

@@ -1,4 +1,4 @@
-/** A statement for each feature of the engine, in the manner of its stateless tests. */
+/** A statement for each feature of the engine, written for this test. */
 export const FEATURES: readonly string[] = [
   'select abs(-1)',
   'select ceil(1.5), floor(-1.5), trunc(1.7), round(2.345, 2), roundBankers(2.5)',

@@ -1,66 +1,75 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { versionDatabases } from '../../src/clickhouse/layout.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { openSqlite, type TestDatabase } from '../support/databases.ts'
-import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createSqlFixture, fillProject, sqlProject, type SqlFixture } from './sql-fixture.ts'
+import { openSqlite } from '../support/databases.ts'
+import { jsonBatch, startIngestFixture, userRows, type IngestFixture } from '../ingest/instance.ts'
+import { createSqlFixture, type SqlFixture } from './sql-fixture.ts'
 
 const ROWS = 1_000_000
+const BATCH_ROWS = 50_000
+const BLOCK_ROWS = 1000
 const PAGE_ROWS = 50_000
-const own = sqlProject(971)
-const { user, facts } = versionDatabases(own.id, 1)
-const TABLE = `${facts}.event_Growing`
+const START_MICROS = 1_700_000_000_000_000
+const STATEMENT = 'select timestamp, value from Growing order by timestamp, value'
 
-let test: TestEngine
-let database: TestDatabase
+let fixture: IngestFixture
 let sql: SqlFixture
 
-beforeAll(async () => {
-  test = await startTestEngine()
-  database = await openSqlite()
-  await fillProject(test.engine, own)
-  for (const statement of [
-    `create table ${TABLE} (id UInt64, value UInt64) engine = MergeTree order by id`,
-    `create view ${user}.Growing as select id, value from ${TABLE}`,
-    `insert into ${TABLE} select number, number * 3 from numbers(${ROWS})`,
-  ]) {
-    await test.engine.command(statement)
-  }
-  sql = await createSqlFixture(test.engine, database, own, { clock: systemClock })
-}, 120_000)
+/** Samples numbered from one on, a thousand a block. */
+function samples(first: number, count: number, value = (n: number): number => n): readonly object[] {
+  return Array.from({ length: count }, (_, place) => ({
+    type: 'gauge',
+    name: 'Growing',
+    chain: '1',
+    blockNumber: Math.floor((first + place) / BLOCK_ROWS) + 1,
+    timestampMicros: START_MICROS + first + place,
+    value: value(first + place),
+  }))
+}
 
-afterAll(async () => {
-  await database.close()
-  await test.stop()
-})
+beforeAll(async () => {
+  fixture = await startIngestFixture(openSqlite)
+  const { facts, database, ingest, project } = fixture
+  for (let first = 0; first < ROWS; first += BATCH_ROWS) {
+    await ingest.accept(project, jsonBatch(samples(first, BATCH_ROWS)))
+  }
+  sql = await createSqlFixture(facts.engine, database, project, { clock: systemClock })
+}, 240_000)
+
+afterAll(() => fixture.stop())
 
 it(
-  'gives a million rows as they were at the first page, each once, while rows are inserted and rolled back (CU-1)',
+  'gives a million rows as they were at the first page, while batches are stored and blocks rolled back (CU-1)',
   { timeout: 240_000 },
   async () => {
-    const times = new Uint8Array(ROWS)
-    const others: unknown[] = []
+    const { facts, ingest, project } = fixture
+    const snapshot = await userRows<{ value: number }>(facts.engine, project, STATEMENT)
+    expect(snapshot).toHaveLength(ROWS)
+    let row = 0
+    let firstOther: unknown = null
     let pages = 0
-    let answer = await sql.run({ sql: 'select id, value from Growing', pageSize: PAGE_ROWS })
+    let answer = await sql.run({ sql: STATEMENT, pageSize: PAGE_ROWS })
     for (;;) {
-      for (const row of answer.page.rows as readonly { readonly id: number; readonly value: number }[]) {
-        if (row.id < ROWS && row.value === row.id * 3) times[row.id] = (times[row.id] ?? 0) + 1
-        else others.push(row)
+      for (const { value } of answer.page.rows as readonly { readonly value: number }[]) {
+        if (value !== snapshot[row]?.value) firstOther ??= { row, value, was: snapshot[row] }
+        row++
       }
       pages++
       if (answer.cursor === '') break
-      await test.engine.command(
-        `insert into ${TABLE} select ${ROWS} + number, 0 from numbers(${pages} * 100, 100)`,
-      )
-      await test.engine.command(`delete from ${TABLE} where id % 1000 = ${pages}`)
+      // By turns: samples between and behind those of the result, and blocks of the result that are no more.
+      if (pages % 2 === 1) {
+        await ingest.accept(project, jsonBatch(samples(pages * 100, 100, () => -1)))
+        await ingest.accept(project, jsonBatch(samples(ROWS + pages * 100, 100)))
+      } else {
+        const blockNumber = ROWS / BLOCK_ROWS - pages * 10
+        await ingest.rollBack(project, { chain: '1', blockNumber, version: null })
+      }
       answer = await sql.run({ cursor: answer.cursor })
     }
-    expect(others).toEqual([])
-    expect(times.every((count) => count === 1)).toBe(true)
-    expect(pages).toBe(ROWS / PAGE_ROWS)
-    // The data has changed all the while: a new first page sees it.
-    const now = await sql.run({ sql: 'select count() as n, max(id) >= 1000000 as grown from Growing' })
-    expect(now.page.rows).not.toEqual([{ n: ROWS, grown: 0 }])
-    expect(now.page.rows).toMatchObject([{ grown: 1 }])
+    expect(firstOther).toBe(null)
+    expect([row, pages]).toEqual([ROWS, ROWS / PAGE_ROWS])
+    // The data has changed all the while: a new first page sees what the engine holds now.
+    const counts = 'select count() as n, max(block_number) as height, countIf(value < 0) as late from Growing'
+    const now = await sql.run({ sql: counts })
+    expect(now.page.rows).toEqual([{ n: 821_100, height: 1002, late: 1000 }])
   },
 )

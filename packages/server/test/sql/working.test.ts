@@ -7,6 +7,7 @@ import { readLineBlocks } from '../../src/clickhouse/read-line-blocks.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
+import { engineExamples } from './engine-examples.ts'
 import { FEATURES } from './feature-statements.ts'
 import { CLICKBENCH, TPCH } from './foreign-statements.ts'
 import { fillForeignTables } from './foreign-tables.ts'
@@ -78,5 +79,41 @@ it.each([
       }
     }
     expect(differing).toEqual([])
+  },
+)
+
+/** Every third of them is as many as the time allows. */
+const EVERY = 3
+/** Their answers follow from more than the statement. */
+const CHANGING =
+  /\b(now\w*|today|yesterday|current_?\w*|curdate|local_?time\w*|utc_?\w+|\w*rand\w*|generate\w+|dateTimeTo(UUID|Snowflake)\w+|fuzz\w+|\w*shuffle)\b/i
+
+it(
+  'answers hundreds of statements of the engine’s own manual as the engine answers them (SQ-1)',
+  { timeout: 240_000 },
+  async () => {
+    const differing: string[] = []
+    const refused: string[] = []
+    let equal = 0
+    for (const [n, statement] of (await engineExamples(test.engine)).entries()) {
+      if (n % EVERY !== 0 || CHANGING.test(statement)) continue
+      const expected = await direct(statement).catch(() => null)
+      // The tables of the manual are not there, and some functions want what a server has set up.
+      if (expected === null) continue
+      try {
+        const { page } = await sql.run({ sql: statement })
+        const rows = page.rows.map((row) => Object.values(row as object))
+        const isEqual = JSON.stringify(sorted(rows)) === JSON.stringify(sorted(expected))
+        if (isEqual) equal++
+        else differing.push(`${statement}: ${JSON.stringify(rows)} ≠ ${JSON.stringify(expected)}`)
+      } catch (error) {
+        refused.push(`${statement}: ${String(error)}`)
+      }
+    }
+    expect(differing).toEqual([])
+    // What tells of the server, and tables of other databases.
+    expect(refused.filter((each) => !each.includes(' is not allowed'))).toEqual([])
+    expect(refused.length).toBeLessThan(equal / 15)
+    expect(equal).toBeGreaterThan(400)
   },
 )
