@@ -126,6 +126,21 @@ describe.each(controlDatabases)('cached answers and changing data on $name', ({ 
     expect(await statsOf(asked)).toMatchObject({ isRefreshing: true })
   })
 
+  it('about a range that ends later is renewed for nothing until new data has come (CA-6)', async () => {
+    const asked = question('ends later', { from: -5 * DAY_MS, to: DAY_MS, isFixed: true })
+    await cache.ask(asked, standard)
+    clock.advance(60_001)
+    expect(await statsOf(asked)).toMatchObject({ isCached: true, isRefreshing: true })
+    await cache.settled()
+    expect(computed).toBe(1)
+    await ingest('a', 0)
+    expect(await statsOf(asked)).toMatchObject({ isCached: true, isRefreshing: false })
+    clock.advance(60_001)
+    expect(await statsOf(asked)).toMatchObject({ isCached: true, isRefreshing: true })
+    await cache.settled()
+    expect(computed).toBe(2)
+  })
+
   it('computes a range that slid, though its data is unchanged', async () => {
     await cache.ask(open30Days(), standard)
     clock.advance(60_001)
