@@ -10,7 +10,7 @@ import type { MetricType } from '../metrics/series-source.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
-import { hasEngineCode } from './series-source-find.ts'
+import { findSeries, hasEngineCode } from './series-source-find.ts'
 import {
   AFTER,
   FROM_EARLIEST,
@@ -67,6 +67,12 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
         if (hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')) return []
         throw error
       }
+    },
+
+    matching: async ({ projectId, version, metric }, matchers, signal) => {
+      const database = versionDatabases(projectId, version).facts
+      const found = await findSeries(engine, { metric, matchers }, { database, timeoutMs, signal })
+      return found.flatMap(({ series_id, matches }) => (matches ? [series_id] : []))
     },
 
     buckets: (order, onRow, signal) =>

@@ -15,7 +15,7 @@ export interface SeriesRow {
 /** All series of the metric, and whether each matches; none where nothing was ever ingested. */
 export async function findSeries(
   engine: FactEngine,
-  plan: SeriesPlan,
+  plan: Pick<SeriesPlan, 'metric' | 'matchers'>,
   options: StatementOptions,
 ): Promise<readonly SeriesRow[]> {
   const parameters: Record<string, string> = { metric: plan.metric }

@@ -1,3 +1,4 @@
+import type { LabelMatcher } from './label-matcher.ts'
 import type { Labels } from './labels.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
 
@@ -51,6 +52,12 @@ export type OnBucketRow = (
 export interface BucketSource {
   /** All series of the metric by ascending id; none where nothing was ever ingested. */
   series(address: MetricAddress, signal: AbortSignal): Promise<readonly StoredSeries[]>
+  /** The ids of those that match; throws `invalid_argument` for an expression that is none (MQ-4). */
+  matching(
+    address: MetricAddress,
+    matchers: readonly LabelMatcher[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]>
   /** Samples that are no numbers are left out, and so are rows without samples. */
   buckets(order: BucketOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
   /** The value of each series just before a full hour: a gauge's last, the sum of a counter's deltas; in `numbers[at]`. */

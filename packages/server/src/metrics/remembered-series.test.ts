@@ -34,6 +34,7 @@ function openMemory(days: number) {
           labels: { series: String(index) },
         })),
       ),
+    matching: () => Promise.reject(new Error('asked what matches')),
     buckets: ({ address, stretches }, onRow) => {
       asked.push(`${address.projectId} ${address.metric}`)
       for (const { fromMicros, toMicros } of stretches) {

@@ -107,8 +107,8 @@ export function createRememberedSeries(
     if (type === undefined || memory.series.some((each) => each.type !== type)) return null
     const statistics = bucketStatistics(type, plan.needs[type])
     if (statistics === null) return null
-    const expected = matchingPlaces(memory, matchers)
-    if (expected === null) return null
+    const matching = () => matchingPlaces(memory, matchers, () => buckets.matching(address, matchers, signal))
+    const expected = await matching()
     const stretch = { fromMicros: edges[0] ?? 0, toMicros: edges.at(-1) ?? 0 }
     if (!isWithin(limits, rowsOf(stretch, level, memory.series.length), statistics.length)) return null
     const { needsHistory } = plan.needs[type]
@@ -128,7 +128,7 @@ export function createRememberedSeries(
     })
     const isTotalled = type === 'counter' && plan.needs[type].statistics.some((each) => TOTALS.includes(each))
     // The reading may have found new series; those of later readings are not part of this one.
-    const places = matchingPlaces(memory, matchers) ?? expected
+    const places = await matching()
     const known = memory.series
 
     function* series(): Generator<SeriesCells> {
