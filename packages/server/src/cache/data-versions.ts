@@ -1,6 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { AnswerScope } from './cache-policy.ts'
-import type { Coverage, CurrentVersion, DataOwner, DataVersionStore, DataView } from './data-version-store.ts'
+import type {
+  Coverage,
+  CurrentVersion,
+  DataOwner,
+  DataVersion,
+  DataVersionStore,
+  DataView,
+} from './data-version-store.ts'
 
 /** What an answer was computed from; kept with it. */
 export interface Basis extends AnswerScope {
@@ -96,9 +103,8 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
   }
 
   /** Is an answer known to hold at this version of the data? */
-  function reaches(basis: Basis, { latest, late: latestLate }: CurrentVersion): boolean {
-    const relevant = basis.newData === 'matter' ? latest : latestLate
-    return relevant <= Math.max(basis.dataVersion, holds.get(basis) ?? 0)
+  function reaches(basis: Basis, version: CurrentVersion): boolean {
+    return relevantTo(basis, version) <= Math.max(basis.dataVersion, holds.get(basis) ?? 0)
   }
 
   async function isLate(basis: Basis): Promise<boolean> {
@@ -106,9 +112,9 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
     const version = await current(basis.owner)
     if (reaches(basis, version)) return false
     const covered = await store.covered(basis.owner, basis.coverage)
-    const isChanged = (basis.newData === 'matter' ? covered.latest : covered.late) > basis.dataVersion
+    const isChanged = relevantTo(basis, covered) > basis.dataVersion
     if (isChanged) late.add(basis)
-    else holds.set(basis, basis.newData === 'matter' ? version.latest : version.late)
+    else holds.set(basis, relevantTo(basis, version))
     return isChanged
   }
 
@@ -140,4 +146,9 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
 
 function keyOf({ projectId, version }: DataOwner): string {
   return `${projectId}/${version}`
+}
+
+/** The one of the versions whose change matters to an answer. */
+function relevantTo({ newData }: Basis, { latest, late }: DataVersion): number {
+  return newData === 'matter' ? latest : late
 }

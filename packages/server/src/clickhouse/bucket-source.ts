@@ -1,16 +1,11 @@
-import type {
-  BucketOrder,
-  BucketSource,
-  MetricAddress,
-  OnBucketRow,
-  StoredSeries,
-} from '../metrics/bucket-source.ts'
+import type { BucketOrder, BucketSource, MetricAddress, OnBucketRow } from '../metrics/bucket-source.ts'
+import type { LabelMatcher } from '../metrics/label-matcher.ts'
 import { HOUR_MICROS } from '../metrics/hour-edges.ts'
 import type { MetricType } from '../metrics/series-source.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
-import { findSeries, hasEngineCode } from './series-source-find.ts'
+import { findSeries, hasEngineCode, type SeriesRow } from './series-source-find.ts'
 import {
   AFTER,
   FROM_EARLIEST,
@@ -51,27 +46,23 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
     })
   }
 
+  function find(
+    { projectId, version, metric }: MetricAddress,
+    matchers: readonly LabelMatcher[],
+    signal: AbortSignal,
+  ): Promise<readonly SeriesRow[]> {
+    const database = versionDatabases(projectId, version).facts
+    return findSeries(engine, { metric, matchers }, { database, timeoutMs, signal })
+  }
+
   return {
-    series: async ({ projectId, version, metric }, signal) => {
-      try {
-        return await engine.rows<StoredSeries>(
-          `select toString(series_id) as id, type, labels from series where metric = {metric:String} order by series_id limit 1 by series_id`,
-          {
-            database: versionDatabases(projectId, version).facts,
-            parameters: { metric },
-            timeoutMs,
-            signal,
-          },
-        )
-      } catch (error) {
-        if (hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')) return []
-        throw error
-      }
+    series: async (address, signal) => {
+      const found = await find(address, [], signal)
+      return found.map(({ series_id: id, type, labels }) => ({ id, type, labels }))
     },
 
-    matching: async ({ projectId, version, metric }, matchers, signal) => {
-      const database = versionDatabases(projectId, version).facts
-      const found = await findSeries(engine, { metric, matchers }, { database, timeoutMs, signal })
+    matching: async (address, matchers, signal) => {
+      const found = await find(address, matchers, signal)
       return found.flatMap(({ series_id, matches }) => (matches ? [series_id] : []))
     },
 

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { Readable } from 'node:stream'
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
+import { asBuffer } from '../platform/as-buffer.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createExceptionFrame } from './exception-frame.ts'
 import type { FactEngine, Insert, StatementOptions } from './fact-engine.ts'
@@ -124,7 +125,7 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
         const { client } = await connect()
         const { stream, http_status_code } = await client.exec({
           query: insertStatement(insert),
-          values: Readable.from([bytesOf(insert.rows)], { objectMode: false }),
+          values: Readable.from([asBuffer(insert.rows)], { objectMode: false }),
           clickhouse_settings: {
             max_execution_time: timeoutMs / 1000,
           },
@@ -175,11 +176,6 @@ async function read<Result>(
   } catch (error) {
     throw translateError(error, signal)
   }
-}
-
-/** The same memory, without a copy. */
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 function insertStatement(insert: Insert): string {

@@ -1,3 +1,5 @@
+import { asBuffer } from '../platform/as-buffer.ts'
+
 const CONTINUATION = -1
 const PREFIX_BYTES = 8
 const SCHEMA = 1
@@ -14,7 +16,7 @@ export const ARROW_END = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0])
  * its kind and the length of its body), the description, the body.
  */
 export function takeArrowMessages(chunk: Uint8Array, isFirst: boolean): Uint8Array {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  const bytes = asBuffer(chunk)
   let start = 0
   let at = 0
   while (at + PREFIX_BYTES <= bytes.length) {

@@ -1,6 +1,7 @@
 import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
+import { asBuffer } from '../platform/as-buffer.ts'
 
 /** The end of a statement; its settings stand behind the name of a file. */
 const BINARY_INSERT = /\s+((?:settings [\w =',-]+ )?format\s+(?:Native|RowBinary))\s*$/i
@@ -20,7 +21,7 @@ export async function insertFromFile<Result>(
   run: (sql: string) => Promise<Result>,
 ): Promise<Result | null> {
   const format = BINARY_INSERT.exec(sql)
-  if (!format || !bytesOf(rows).includes(END_OF_ROWS)) return null
+  if (!format || !asBuffer(rows).includes(END_OF_ROWS)) return null
   const folder = join(directory, 'millrace_rows')
   const path = join(folder, `${threadId}.rows`)
   // Not in the background: the thread has nothing else to do, and each step aside waits for a processor.
@@ -31,11 +32,6 @@ export async function insertFromFile<Result>(
   } finally {
     unlinkSync(path)
   }
-}
-
-/** The same memory, without a copy. */
-function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 function quotePath(path: string): string {

@@ -15,6 +15,16 @@ export interface Sample {
   readonly value: number
 }
 
+/** A family of one number that only grows. */
+export function counter(name: string, help: string, value: number): Family {
+  return { name, help, type: 'counter', samples: [{ value }] }
+}
+
+/** A family of one number that goes up and down. */
+export function gauge(name: string, help: string, value: number): Family {
+  return { name, help, type: 'gauge', samples: [{ value }] }
+}
+
 /** Writes families in the text format of Prometheus, version 0.0.4. */
 export function writeFamilies(families: readonly Family[]): string {
   return families

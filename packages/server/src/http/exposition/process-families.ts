@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Family } from './family.ts'
+import { counter, gauge, type Family } from './family.ts'
 
 const RESOLUTION_MS = 20
 const LAG = 'How late this process came to what was due, since it was last asked'
@@ -14,12 +14,11 @@ export function createProcessFamilies(): () => readonly Family[] {
     const { rss, heapUsed } = process.memoryUsage()
     const families: readonly Family[] = [
       gauge('process_start_time_seconds', 'Unix time at which this process started.', startedAt),
-      {
-        name: 'process_cpu_seconds_total',
-        help: 'Processor time of this process, without that of the embedded engine.',
-        type: 'counter',
-        samples: [{ value: (user + system) / 1e6 }],
-      },
+      counter(
+        'process_cpu_seconds_total',
+        'Processor time of this process, without that of the embedded engine.',
+        (user + system) / 1e6,
+      ),
       gauge('process_resident_memory_bytes', 'Memory of this process, without the embedded engine.', rss),
       gauge('nodejs_heap_size_used_bytes', 'Of that, what objects of JavaScript use.', heapUsed),
       gauge('nodejs_eventloop_lag_p50_seconds', `${LAG}, in the middle.`, late(delays.percentile(50))),
@@ -38,8 +37,4 @@ export function createProcessFamilies(): () => readonly Family[] {
 /** Nanoseconds between two looks, in seconds beyond those that were meant to be between them. */
 function late(nanoseconds: number): number {
   return Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return { name, help, type: 'gauge', samples: [{ value }] }
 }

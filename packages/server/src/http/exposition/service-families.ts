@@ -4,7 +4,7 @@ import type { ChannelCounts } from '../../delivery/channel-counts.ts'
 import type { QueuedBytes } from '../../delivery/queue-bound.ts'
 import type { StoredCounts } from '../../ingest/stored-counts.ts'
 import type { DiskSpace } from '../../projects/storage-usage.ts'
-import type { Family } from './family.ts'
+import { counter, gauge, type Family } from './family.ts'
 
 /** What the cache of this process did. */
 export function cacheFamilies({ decisions, computations, refreshFailures }: CacheCounts): readonly Family[] {
@@ -97,12 +97,4 @@ export function diskFamilies(disk: DiskSpace): readonly Family[] {
     gauge('millrace_disk_free_bytes', 'Free space on the disk of the engine of facts.', disk.freeBytes),
     gauge('millrace_disk_total_bytes', 'Its size.', disk.totalBytes),
   ]
-}
-
-function counter(name: string, help: string, value: number): Family {
-  return { name, help, type: 'counter', samples: [{ value }] }
-}
-
-function gauge(name: string, help: string, value: number): Family {
-  return { name, help, type: 'gauge', samples: [{ value }] }
 }
