@@ -64,14 +64,16 @@ export function createSqlSpool(db: ControlDatabase): Spool {
       await db.updateTable('sql_result').set({ written_at: now }).where('id', '=', resultId).execute()
     },
 
-    fail: async (resultId, failure) => {
-      await db
-        .updateTable('sql_result')
-        .set({ failure: JSON.stringify(failure) })
-        .where('id', '=', resultId)
-        .execute()
-      await db.deleteFrom('sql_result_chunk').where('result_id', '=', resultId).execute()
-    },
+    // In one transaction: whoever reads the failure finds no row of it kept.
+    fail: (resultId, failure) =>
+      db.transaction().execute(async (tx) => {
+        await tx
+          .updateTable('sql_result')
+          .set({ failure: JSON.stringify(failure) })
+          .where('id', '=', resultId)
+          .execute()
+        await tx.deleteFrom('sql_result_chunk').where('result_id', '=', resultId).execute()
+      }),
 
     drop,
 
