@@ -17,33 +17,43 @@ const MARK = '\u0001'
  * numbers, which are taken as they are: to write them as text takes many times as long.
  */
 export function contentOf(value: unknown): Content | null {
-  const rows: Float64Array[] = []
+  let length = 0
   const frame = JSON.stringify(value, (_, member: unknown) => {
     if (typeof member === 'string') return member.startsWith(MARK) ? MARK + member : member
-    const row = Array.isArray(member) ? numbersOf(member) : null
-    if (!row) return member
-    rows.push(row)
-    return `${MARK}${row.length}`
+    if (!Array.isArray(member) || !isNumbers(member)) return member
+    addNumbers(member, length)
+    length += member.length
+    return `${MARK}${member.length}`
   }) as string | undefined
   if (frame === undefined) return null
-  const hash = createHash('sha256').update(frame)
-  let bytes = Buffer.byteLength(frame)
-  for (const row of rows) {
-    hash.update(row)
-    bytes += row.length * NUMBER_BYTES
-  }
+  const hash = createHash('sha256').update(frame).update(numbers.subarray(0, length))
+  if (numbers.length > NUMBERS_KEPT_MAX) numbers = new Float64Array()
+  const bytes = Buffer.byteLength(frame) + length * NUMBER_BYTES
   return { etag: `W/"${hash.digest('base64url').slice(0, 27)}"`, bytes }
 }
 
-/** The numbers of an array that holds nothing else, besides nulls; as JSON has them, where what is no number is null and -0 is 0. */
-function numbersOf(members: readonly unknown[]): Float64Array | null {
-  if (members.length === 0) return null
-  const numbers = new Float64Array(members.length)
+/** Of the value that is looked at, row behind row; the next one is put into the same memory. */
+let numbers = new Float64Array()
+const NUMBERS_KEPT_MAX = 2 ** 17
+
+/** Does an array hold numbers and nothing else, besides nulls? */
+function isNumbers(members: readonly unknown[]): members is readonly (number | null)[] {
   for (let i = 0; i < members.length; i += 1) {
     const member = members[i]
-    if (typeof member === 'number') numbers[i] = Number.isFinite(member) ? member + 0 : Number.NaN
-    else if (member === null) numbers[i] = Number.NaN
-    else return null
+    if (typeof member !== 'number' && member !== null) return false
   }
-  return numbers
+  return members.length > 0
+}
+
+/** As JSON has them, where what is no number is null and -0 is 0. */
+function addNumbers(members: readonly (number | null)[], at: number): void {
+  if (at + members.length > numbers.length) {
+    const larger = new Float64Array(2 * (at + members.length))
+    larger.set(numbers.subarray(0, at))
+    numbers = larger
+  }
+  for (let i = 0; i < members.length; i += 1) {
+    const member = members[i] ?? Number.NaN
+    numbers[at + i] = Number.isFinite(member) ? member + 0 : Number.NaN
+  }
 }

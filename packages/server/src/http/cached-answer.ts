@@ -10,6 +10,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import type { AskAgain, Cached, CachePolicy } from '../cache/cache-policy.ts'
+import { giveBackAnswerMemory, ownAnswerMemory } from './answer-memory.ts'
 import { AnswerParts } from './answer-parts.ts'
 import { cacheTiming } from './cache-timing.ts'
 import type { ReadyAgain } from './repeats.ts'
@@ -68,11 +69,18 @@ export async function cachedAnswer<Value>(
   const encoding = chooseEncoding(headers['accept-encoding'])
   const compress = encoding === null ? plain : stats.isRefreshing ? quickly(encoding) : COMPRESSIONS[encoding]
   const bytes = await cached.rendered(variantOf(cached, isInterfacePrefix, encoding), () =>
-    Promise.resolve(toWire()).then((answer) => compress(toBytes(answer))),
+    Promise.resolve(toWire()).then((answer) => compressed(toBytes(answer), compress)),
   )
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
   if (!stats.isRefreshing) context.offerAgain?.(readyAgain(cached.again, policy, isInterfacePrefix, encoding))
   return bytes
+}
+
+/** What the bytes were written in is given back. */
+async function compressed(bytes: Uint8Array, compress: Compress): Promise<Uint8Array> {
+  const made = await compress(bytes)
+  giveBackAnswerMemory(bytes)
+  return made
 }
 
 /** For bytes that are given until the refresh ends, which may be before they were compressed well. */
@@ -88,11 +96,13 @@ function quickAnswer({ headers, setHeader }: Context, given: unknown): unknown {
   const answer = given instanceof AnswerParts ? given.body(setHeader) : given
   if (answer instanceof Readable) return answer
   const encoding = chooseEncoding(headers['accept-encoding'])
-  if (encoding === null) return answer
-  const bytes = toBytes(answer)
-  if (bytes.byteLength < QUICK_BYTES_MIN || bytes.byteLength > QUICK_BYTES_MAX) return answer
+  const bytes = encoding === null ? null : toBytes(answer)
+  const isQuick = bytes && bytes.byteLength >= QUICK_BYTES_MIN && bytes.byteLength <= QUICK_BYTES_MAX
+  if (encoding === null || !isQuick) return answer instanceof Uint8Array ? ownAnswerMemory(answer) : answer
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
-  return QUICK_COMPRESSIONS[encoding](bytes)
+  const made = QUICK_COMPRESSIONS[encoding](bytes)
+  giveBackAnswerMemory(bytes)
+  return made
 }
 
 /** The same answer for an equal request, as long as its bytes are kept. Holds nothing of the answer itself. */
@@ -181,7 +191,7 @@ function told({ stats: { isRefreshing, details } }: Cached<unknown>): string {
 }
 
 function plain(bytes: Uint8Array): Promise<Uint8Array> {
-  return Promise.resolve(bytes)
+  return Promise.resolve(ownAnswerMemory(bytes))
 }
 
 function toBytes(answer: unknown): Uint8Array {

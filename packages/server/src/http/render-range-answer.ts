@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AnswerSeries } from '../metrics/range-answer.ts'
+import { giveBackAnswerMemory, takeAnswerMemory } from './answer-memory.ts'
 import { HEAD_BYTES, HEAD_WORDS, pointHeads, type PointHeads } from './point-heads.ts'
 import { NUMBER_ROOM, writeNumber } from './write-number.ts'
 
@@ -7,7 +8,6 @@ import { NUMBER_ROOM, writeNumber } from './write-number.ts'
 const BYTES_PER_TURN = 400_000
 /** The same for numbers that are put together. */
 const VALUES_PER_TURN = 400_000
-const FIRST_CAPACITY = 16_384
 /** More than this is not made room for on a guess. */
 const RESERVED_MAX = 64 * 2 ** 20
 const BRACE = 0x7d
@@ -54,7 +54,10 @@ export async function prepareRangeRendering(
   return { frame: JSON.stringify(frame), timestampsSeconds, results: prepared }
 }
 
-/** The bytes that `JSON.stringify` would make of the same, written without making an object of each point, and in turns. */
+/**
+ * The bytes that `JSON.stringify` would make of the same, written without making an object of each point, and in turns. They are in memory that
+ * whoever has sent them gives back.
+ */
 export async function renderRangeAnswer({
   frame,
   timestampsSeconds,
@@ -77,7 +80,8 @@ export async function renderRangeAnswer({
       writer.text(']}')
       // The others are about as long, so that what is written needs to be moved once at most.
       if (place === 0) {
-        writer.reserve(Math.min(Math.ceil((writer.length - startedAt) * metrics.length * 1.05), RESERVED_MAX))
+        const others = Math.ceil((writer.length - startedAt) * (metrics.length - 1) * 1.05)
+        writer.reserve(Math.min(others, RESERVED_MAX))
       }
       if (writer.length - turnedAt < BYTES_PER_TURN) continue
       turnedAt = writer.length
@@ -101,14 +105,15 @@ interface Writer {
 }
 
 function createWriter(): Writer {
-  let bytes = Buffer.allocUnsafeSlow(FIRST_CAPACITY)
+  let bytes = takeAnswerMemory()
   let view = new DataView(bytes.buffer)
   let length = 0
 
   function reserve(more: number): void {
     if (length + more <= bytes.length) return
-    const larger = Buffer.allocUnsafeSlow(Math.max(2 * bytes.length, length + more))
+    const larger = takeAnswerMemory(Math.max(2 * bytes.length, length + more))
     bytes.copy(larger, 0, 0, length)
+    giveBackAnswerMemory(bytes)
     bytes = larger
     view = new DataView(bytes.buffer)
   }

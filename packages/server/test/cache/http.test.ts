@@ -131,6 +131,20 @@ describe('cached answers over HTTP', () => {
     expect((await service.post(path, request, headers)).status).toBe(401)
   })
 
+  it.each(['identity', 'gzip', 'zstd', 'br'])(
+    'are not touched by what else is answered, as %s',
+    async (encoding) => {
+      const headers = { 'accept-encoding': encoding }
+      const requests = [3, 4, 5, 6].map((days) => range(`now-${days + 4}d`, `now-${days}d`))
+      const first = await Promise.all(requests.map((request) => ask(request, headers)))
+      for (let round = 0; round < 3; round += 1) {
+        const again = await Promise.all(requests.map((request) => ask(request, headers)))
+        expect(again.map(({ values }) => values)).toEqual(first.map(({ values }) => values))
+      }
+      expect(new Set(first.map(({ values }) => values.length))).toEqual(new Set([97]))
+    },
+  )
+
   it('are counted for the operator, failed refreshes too', async () => {
     const counters = await service.get('/service/metrics')
     expect(counters.headers.get('content-type')).toContain('text/plain; version=0.0.4')
