@@ -1,7 +1,12 @@
-import type { BucketOrder, BucketSource, MetricAddress, OnBucketRow } from '../metrics/bucket-source.ts'
+import type {
+  BucketOrder,
+  BucketSource,
+  MetricAddress,
+  OnBucketRow,
+  ValueOrder,
+} from '../metrics/bucket-source.ts'
 import type { LabelMatcher } from '../metrics/label-matcher.ts'
 import { HOUR_MICROS } from '../metrics/hour-edges.ts'
-import type { MetricType } from '../metrics/series-source.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
@@ -36,8 +41,7 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
       signal,
     }
     const stream = await engine.stream(sql, 'RowBinary', options).catch((error: unknown) => {
-      // The series are remembered, and the version was deleted since.
-      if (hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')) return null
+      if (isGone(error)) return null
       return throwDefect(error)
     })
     if (stream === null) return
@@ -66,34 +70,67 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
       return found.flatMap(({ series_id, matches }) => (matches ? [series_id] : []))
     },
 
-    buckets: (order, onRow, signal) =>
-      read(bucketsSql(order), order.address, order.statistics.length, onRow, signal),
+    countSeries: async ({ projectId, version, metric }, signal) => {
+      const database = versionDatabases(projectId, version).facts
+      const sql = `select toUInt32(uniqExact(series_id)) as count from series where metric = {metric:String}`
+      const options = { database, parameters: { metric }, timeoutMs, signal }
+      const rows = await engine.rows<{ count: number }>(sql, options).catch((error: unknown) => {
+        if (isGone(error)) return []
+        throw error
+      })
+      return rows[0]?.count ?? 0
+    },
 
-    valuesBefore: (address, type, beforeMicros, onRow, signal) =>
-      read(valuesBeforeSql(type, beforeMicros), address, 1, onRow, signal),
+    buckets: async (order, onRow, signal) => {
+      if (order.ids?.length === 0) return
+      await read(bucketsSql(order), order.address, order.statistics.length, onRow, signal)
+    },
+
+    values: async (order, onRow, signal) => {
+      if (order.ids?.length === 0) return
+      await read(valuesSql(order), order.address, 1, onRow, signal)
+    },
   }
 }
 
-function bucketsSql({ type, bucketMicros, statistics, stretches }: BucketOrder): string {
-  const isHourly = bucketMicros === HOUR_MICROS
+/** The series are remembered, and the version was deleted since. */
+function isGone(error: unknown): boolean {
+  return hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')
+}
+
+function bucketsSql({ type, ids, bucketMicros, statistics, stretches }: BucketOrder): string {
+  const hours = bucketMicros / HOUR_MICROS
   const columns = statistics.map((statistic) => `, toFloat64(${hourlyStatistic(type, statistic) ?? '0'})`)
   const within = stretches.map(({ fromMicros, toMicros }) =>
-    isHourly ? `(${hourlyBounds(fromMicros, toMicros)})` : timeBounds(fromMicros, toMicros),
+    hours >= 1 ? `(${hourlyBounds(fromMicros, toMicros)})` : timeBounds(fromMicros, toMicros),
   )
-  const [bucket, after] = isHourly
-    ? [HOUR, AFTER]
-    : [`intDiv(${FROM_EARLIEST}, ${bucketMicros})`, `(${FROM_EARLIEST} % ${bucketMicros} > 0)`]
+  const [bucket, after] = hours >= 1 ? ofHours(hours) : ofSamples(bucketMicros)
   return `select series_id, toInt64(2 * ${bucket} + ${after}) as key, toFloat64(${HOURLY_HISTORY.count})${columns.join('')}
 from points
-where metric = {metric:String} and (${within.join(' or ')})
+where ${ofSeries(ids)} and (${within.join(' or ')})
 group by series_id, key`
 }
 
-function valuesBeforeSql(type: MetricType, beforeMicros: number): string {
+/** The number of a bucket of so many hours, and whether a row lies after its first microsecond. */
+function ofHours(hours: number): readonly [string, string] {
+  if (hours === 1) return [HOUR, AFTER]
+  return [`intDiv(${HOUR}, ${hours})`, `(${HOUR} % ${hours} > 0 or ${AFTER})`]
+}
+
+function ofSamples(bucketMicros: number): readonly [string, string] {
+  return [`intDiv(${FROM_EARLIEST}, ${bucketMicros})`, `(${FROM_EARLIEST} % ${bucketMicros} > 0)`]
+}
+
+function valuesSql({ type, ids, fromMicros, beforeMicros }: ValueOrder): string {
   return `select series_id, toInt64(0) as key, toFloat64(${HOURLY_HISTORY.count}), toFloat64(${HOURLY_HISTORY.value[type]})
 from points
-where metric = {metric:String} and ${hourlyBounds(null, beforeMicros)}
+where ${ofSeries(ids)} and ${hourlyBounds(fromMicros, beforeMicros)}
 group by series_id`
+}
+
+/** Ids are digits that came from the engine; a parameter could not carry thousands of them in an address. */
+function ofSeries(ids: readonly string[] | null): string {
+  return `metric = {metric:String}${ids ? ` and series_id in (${ids.join(', ')})` : ''}`
 }
 
 /** The statement is ours: what the engine takes for the user's mistake is a defect, and its words are internal (ER-2). */

@@ -4,13 +4,16 @@ import type { CellNeeds, CellStatistic, MetricType } from './series-source.ts'
 
 /** How long buckets of a level are, and how many of them are kept and forgotten together. */
 export interface BucketLevel {
-  readonly name: '1h' | '5m' | '1m'
+  readonly name: '12h' | '1h' | '5m' | '1m'
   readonly bucketMicros: number
   readonly bucketsPerBlock: number
 }
 
 /** The level of hours, whose blocks are UTC days. */
 export const HOURS: BucketLevel = { name: '1h', bucketMicros: HOUR_MICROS, bucketsPerBlock: 24 }
+
+/** Hours put together, for the long ranges of so many series that hours would not fit. */
+export const HALF_DAYS: BucketLevel = { name: '12h', bucketMicros: 12 * HOUR_MICROS, bucketsPerBlock: 8 }
 
 /** The levels, the coarsest first. Blocks of the finer ones are hours, so that new data at the open end touch few of them. */
 const LEVELS: readonly BucketLevel[] = [
@@ -25,9 +28,14 @@ const KNOWN: Readonly<Record<MetricType, readonly CellStatistic[]>> = {
   counter: ['last', 'change', 'rise'],
 }
 
-/** The coarsest level whose buckets fill the cells between the edges exactly; null where only samples do. */
+/** The coarsest level, from hours on, whose buckets fill the cells between the edges exactly; null where only samples do. */
 export function levelFor(edges: Float64Array): BucketLevel | null {
-  return LEVELS.find(({ bucketMicros }) => edges.every((edge) => isOnBucket(edge, bucketMicros))) ?? null
+  return LEVELS.find((level) => isOnLevel(edges, level)) ?? null
+}
+
+/** Do the buckets of a level fill the cells between the edges exactly? */
+export function isOnLevel(edges: Float64Array, { bucketMicros }: BucketLevel): boolean {
+  return edges.every((edge) => isOnBucket(edge, bucketMicros))
 }
 
 /** A cell may count the samples on the first microsecond of a bucket to either side. */

@@ -29,10 +29,21 @@ export interface Stretch {
 export interface BucketOrder {
   readonly address: MetricAddress
   readonly type: MetricType
+  /** The ids of the series to read; null is all of the metric. */
+  readonly ids: readonly string[] | null
   readonly bucketMicros: number
   readonly statistics: readonly CellStatistic[]
   /** They begin and end on buckets. */
   readonly stretches: readonly Stretch[]
+}
+
+/** Which values to read: of each series the last one in `[fromMicros, beforeMicros)`, both full hours; without a beginning where that is null. */
+export interface ValueOrder {
+  readonly address: MetricAddress
+  readonly type: MetricType
+  readonly ids: readonly string[] | null
+  readonly fromMicros: number | null
+  readonly beforeMicros: number
 }
 
 /**
@@ -60,12 +71,8 @@ export interface BucketSource {
   ): Promise<readonly string[]>
   /** Samples that are no numbers are left out, and so are rows without samples. */
   buckets(order: BucketOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
-  /** The value of each series just before a full hour: a gauge's last, the sum of a counter's deltas; in `numbers[at]`. */
-  valuesBefore(
-    address: MetricAddress,
-    type: MetricType,
-    beforeMicros: number,
-    onRow: OnBucketRow,
-    signal: AbortSignal,
-  ): Promise<void>
+  /** How many series the metric has. */
+  countSeries(address: MetricAddress, signal: AbortSignal): Promise<number>
+  /** A gauge's last value in a stretch, the sum of a counter's deltas; in `numbers[at]`. */
+  values(order: ValueOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
 }

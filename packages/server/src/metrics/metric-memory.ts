@@ -1,17 +1,15 @@
 import type { DataVersion } from '../cache/data-version-store.ts'
-import { dayOf } from '../cache/data-change.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
-import { createBlockBuilder } from './block-builder.ts'
-import { bytesOfBlock, EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
-import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
-import type { BucketSource, MetricAddress, StoredSeries, Stretch } from './bucket-source.ts'
+import type { BlockBuilder } from './block-builder.ts'
+import type { BucketBlock } from './bucket-block.ts'
+import type { BucketSource, MetricAddress, OnBucketRow, StoredSeries } from './bucket-source.ts'
 import { indexIds, type IdIndex } from './id-index.ts'
 import type { Pace } from './pace.ts'
 import { createRowSorter } from './row-sorter.ts'
-import type { CellStatistic, MetricType } from './series-source.ts'
+import type { MetricType } from './series-source.ts'
 
 /** Something that was read at a data version and may be forgotten. */
-interface Remembered {
+export interface Remembered {
   /** The owner's data version before it was read. */
   readonly version: number
   /** Nothing but late data can change it: all chains had come further when it was read. */
@@ -19,7 +17,8 @@ interface Remembered {
   readonly bytes: number
 }
 
-interface RememberedBlock extends Remembered {
+/** Buckets of a block. */
+export interface RememberedBlock extends Remembered {
   readonly block: BucketBlock
 }
 
@@ -28,7 +27,7 @@ interface RememberedValues extends Remembered {
   readonly values: Float64Array
 }
 
-/** What of a metric is in memory: its series in a fixed order, and what was read of them. */
+/** What of a metric is in memory: its series in a fixed order, or those of a selection, and what was read of them. */
 export interface MetricMemory {
   /** New ones are put behind the others, so that places stay. */
   series: readonly StoredSeries[]
@@ -40,6 +39,8 @@ export interface MetricMemory {
   days: Map<number, DataVersion>
   whole: number
   seen: number
+  /** The data version at which all series were known. */
+  seriesSeen: number
   frontierMicros: number
   /** The last reading that adds to this, so that two do not read the same. */
   lastReading: Promise<unknown>
@@ -56,6 +57,7 @@ export function emptyMemory(): MetricMemory {
     days: new Map(),
     whole: 0,
     seen: -1,
+    seriesSeen: -1,
     frontierMicros: -Infinity,
     lastReading: Promise.resolve(),
   }
@@ -95,54 +97,13 @@ function forget(memory: MetricMemory): void {
   Object.assign(memory, { ...emptyMemory(), lastReading: memory.lastReading })
 }
 
-function isTrue(memory: MetricMemory, { version, isClosed }: Remembered, changed?: DataVersion): boolean {
+/** Does what was read still hold, with what changed of its day since? */
+export function isTrue(
+  memory: MetricMemory,
+  { version, isClosed }: Remembered,
+  changed?: DataVersion,
+): boolean {
   return Math.max(memory.whole, (isClosed ? changed?.late : changed?.latest) ?? 0) <= version
-}
-
-/** Did anything before a time change since? */
-function isTrueBefore(memory: MetricMemory, remembered: Remembered, beforeMicros: number): boolean {
-  const end = dayOf(beforeMicros - 1)
-  for (const [day, changed] of memory.days) {
-    if (day <= end && !isTrue(memory, remembered, changed)) return false
-  }
-  return isTrue(memory, remembered)
-}
-
-function blockKey(level: BucketLevel, statistics: readonly CellStatistic[], block: number): string {
-  return `${level.name} ${statistics.join()} ${block}`
-}
-
-/** A block, if it is in memory and still true. */
-function heldBlock(
-  memory: MetricMemory,
-  level: BucketLevel,
-  statistics: readonly CellStatistic[],
-  block: number,
-): RememberedBlock | null {
-  const known = memory.blocks.get(blockKey(level, statistics, block))
-  if (!known) return null
-  return isTrue(memory, known, memory.days.get(dayOf(blockStart(block, level)))) ? known : null
-}
-
-/** How many buckets of each series a stretch needs that are not in memory or no longer true. */
-export function missingBuckets(
-  memory: MetricMemory,
-  level: BucketLevel,
-  statistics: readonly CellStatistic[],
-  stretch: Stretch,
-): number {
-  const { first, end } = blocksWithin(stretch, level)
-  let blocks = 0
-  for (let block = first; block < end; block += 1) {
-    if (!heldBlock(memory, level, statistics, block)) blocks += 1
-  }
-  return blocks * level.bucketsPerBlock
-}
-
-/** Are the values before a full hour in memory and still true? */
-export function holdsValues(memory: MetricMemory, beforeMicros: number): boolean {
-  const known = memory.values.get(beforeMicros)
-  return known !== undefined && isTrueBefore(memory, known, beforeMicros)
 }
 
 /** What a reading needs besides the memory. */
@@ -150,6 +111,8 @@ export interface ReadingContext {
   readonly source: BucketSource
   readonly address: MetricAddress
   readonly type: MetricType
+  /** Is the memory that of a selection, of which alone is to be read? */
+  readonly isSelection: boolean
   readonly asOf: AsOf
   readonly pace: Pace
   readonly signal: AbortSignal
@@ -157,114 +120,55 @@ export interface ReadingContext {
   onAdded(): void
 }
 
-/** The blocks of a level that a stretch lies in, from memory where they are still true. */
-export async function rememberedBlocks(
-  memory: MetricMemory,
-  context: ReadingContext,
-  level: BucketLevel,
-  statistics: readonly CellStatistic[],
-  stretch: Stretch,
-  isAlone = false,
-): Promise<readonly BucketBlock[]> {
-  const { first, end } = blocksWithin(stretch, level)
-  const keyOf = (block: number) => blockKey(level, statistics, block)
-  const blocks: (BucketBlock | undefined)[] = []
-  const missing: number[] = []
-  for (let block = first; block < end; block += 1) {
-    const known = heldBlock(memory, level, statistics, block)
-    if (known) {
-      // Put last, so that the first ones are those that nobody asked for.
-      memory.blocks.delete(keyOf(block))
-      memory.blocks.set(keyOf(block), known)
-    } else missing.push(block)
-    blocks.push(known?.block)
-  }
-  if (missing.length === 0) return blocks.map((block) => block ?? EMPTY_BLOCK)
-  if (!isAlone) {
-    return alone(memory, () => rememberedBlocks(memory, context, level, statistics, stretch, true))
-  }
-  const { version, frontierMicros } = context.asOf
-  const read = await readBlocks(memory, context, level, statistics, stretchesOf(missing, level))
-  for (const number of missing) {
-    const block = read.get(number) ?? EMPTY_BLOCK
-    const isClosed = blockStart(number + 1, level) <= frontierMicros
-    memory.blocks.delete(keyOf(number))
-    memory.blocks.set(keyOf(number), { version, isClosed, bytes: bytesOfBlock(block), block })
-    blocks[number - first] = block
-  }
-  context.onAdded()
-  return blocks.map((block) => block ?? EMPTY_BLOCK)
-}
-
 /** Runs one reading at a time, so that what one reads the next need not. */
-function alone<Result>(memory: MetricMemory, read: () => Promise<Result>): Promise<Result> {
+export function alone<Result>(memory: MetricMemory, read: () => Promise<Result>): Promise<Result> {
   const reading = memory.lastReading.then(read)
   memory.lastReading = reading.catch(() => undefined)
   return reading
 }
 
-async function readBlocks(
-  memory: MetricMemory,
-  { source, address, type, pace, signal }: ReadingContext,
-  level: BucketLevel,
-  statistics: readonly CellStatistic[],
-  stretches: readonly Stretch[],
-): Promise<ReadonlyMap<number, BucketBlock>> {
-  const width = statistics.length
-  const builder = createBlockBuilder(level, width)
-  const sorter = createRowSorter(memory.find, width, builder.add)
-  const order = { address, type, bucketMicros: level.bucketMicros, statistics, stretches }
-  await source.buckets(order, sorter.onRow, signal)
-  if (sorter.hasUnknown) {
-    await learnSeries(memory, source, address, signal)
-    sorter.addUnknown(memory.find)
-  }
-  return builder.finish(memory.series.length, pace)
+/** The ids to read; null where all of the metric are. */
+export function idsOf({ series }: MetricMemory, { isSelection }: ReadingContext): readonly string[] | null {
+  return isSelection ? series.map(({ id }) => id) : null
 }
 
-/** Neighbouring blocks as one stretch each. */
-function stretchesOf(blocks: readonly number[], level: BucketLevel): readonly Stretch[] {
-  const stretches: { fromMicros: number; toMicros: number }[] = []
-  for (const block of blocks) {
-    const [fromMicros, toMicros] = [blockStart(block, level), blockStart(block + 1, level)]
-    const last = stretches.at(-1)
-    if (last?.toMicros === fromMicros) last.toMicros = toMicros
-    else stretches.push({ fromMicros, toMicros })
-  }
-  return stretches
+/** Adds the rows of a reading by the places of their series; those that turn out to be new are learned. */
+export async function readSorted(
+  memory: MetricMemory,
+  { source, address, signal }: ReadingContext,
+  width: number,
+  add: BlockBuilder['add'],
+  read: (onRow: OnBucketRow) => Promise<void>,
+): Promise<void> {
+  const sorter = createRowSorter(memory.find, width, add)
+  await read(sorter.onRow)
+  if (!sorter.hasUnknown) return
+  await learnSeries(memory, source, address, signal)
+  sorter.addUnknown(memory.find)
 }
 
-/** The value of each series before a full hour, by place. */
-export async function rememberedValues(
+/** Learns of series that came since all were known. To be called before series are read by their ids, of whose rows none is of an unknown one. */
+export async function learnNewSeries(
   memory: MetricMemory,
-  context: ReadingContext,
-  beforeMicros: number,
-  isAlone = false,
-): Promise<Float64Array> {
-  const known = memory.values.get(beforeMicros)
-  if (known && isTrueBefore(memory, known, beforeMicros)) {
-    memory.values.delete(beforeMicros)
-    memory.values.set(beforeMicros, known)
-    return known.values
-  }
-  if (!isAlone) return alone(memory, () => rememberedValues(memory, context, beforeMicros, true))
-  const { source, address, type, asOf, signal, onAdded } = context
-  const isClosed = beforeMicros <= asOf.frontierMicros
-  const read: [number, number][] = []
-  const sorter = createRowSorter(memory.find, 1, (place, _key, _count, numbers, at) => {
-    read.push([place, numbers[at] ?? Number.NaN])
-  })
-  await source.valuesBefore(address, type, beforeMicros, sorter.onRow, signal)
-  if (sorter.hasUnknown) {
-    await learnSeries(memory, source, address, signal)
-    sorter.addUnknown(memory.find)
-  }
-  const values = new Float64Array(memory.series.length).fill(Number.NaN)
-  for (const [place, value] of read) values[place] = value
-  memory.values.delete(beforeMicros)
-  memory.values.set(beforeMicros, { version: asOf.version, isClosed, bytes: values.byteLength + 1, values })
-  onAdded()
-  return values
+  {
+    source,
+    address,
+    asOf: { version },
+    signal,
+  }: Pick<ReadingContext, 'source' | 'address' | 'asOf' | 'signal'>,
+): Promise<void> {
+  let changed = memory.whole
+  for (const { latest } of memory.days.values()) changed = Math.max(changed, latest)
+  if (changed <= memory.seriesSeen) return
+  const count = await source.countSeries(address, signal)
+  if (count !== memory.series.length) await learnSeries(memory, source, address, signal)
+  memory.seriesSeen = Math.max(memory.seriesSeen, version)
+}
+
+/** Gives a selection its series. Those known keep their places. */
+export function selectSeries(memory: MetricMemory, selected: readonly StoredSeries[]): void {
+  if (memory.series.length === selected.length) return
+  addSeries(memory, selected)
 }
 
 /** Reads the series anew. Those known keep their places. */
@@ -274,16 +178,12 @@ export async function learnSeries(
   address: MetricAddress,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await source.series(address, signal)
+  addSeries(memory, await source.series(address, signal))
+}
+
+function addSeries(memory: MetricMemory, found: readonly StoredSeries[]): void {
   const known = new Set(memory.series.map(({ id }) => id))
   memory.series = [...memory.series, ...found.filter(({ id }) => !known.has(id))]
   memory.find = indexIds(memory.series.map(({ id }) => id))
   memory.matches.clear()
-}
-
-function blocksWithin(
-  { fromMicros, toMicros }: Stretch,
-  level: BucketLevel,
-): { readonly first: number; readonly end: number } {
-  return { first: blockOf(fromMicros, level), end: blockOf(toMicros - 1, level) + 1 }
 }

@@ -6,7 +6,7 @@ import { blockOf, HOURS } from './bucket-level.ts'
 import type { BucketSource } from './bucket-source.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
 import type { LabelMatcher } from './label-matcher.ts'
-import { createRememberedSeries } from './remembered-series.ts'
+import { createRememberedSeries, type RememberedSeriesLimits } from './remembered-series.ts'
 import type { SeriesSource } from './series-source.ts'
 
 const SERIES = 100
@@ -18,7 +18,7 @@ const DAY_MICROS = 24 * HOUR_MICROS
 const ONE_SERIES: LabelMatcher = { label: 'series', operator: '=', value: '7' }
 
 /** A memory for so many days of hours, over a source that says what it was asked. */
-function openMemory(days: number) {
+function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) {
   const asked: string[] = []
   let changed = { latest: 1, changes: { whole: 1, days: new Map(), frontierMicros: null } as NameChanges }
   const changes: NameChangesStore = {
@@ -35,23 +35,27 @@ function openMemory(days: number) {
         })),
       ),
     matching: () => Promise.reject(new Error('asked what matches')),
-    buckets: ({ address, stretches }, onRow) => {
-      asked.push(`${address.projectId} ${address.metric}`)
+    countSeries: () => Promise.resolve(SERIES),
+    buckets: ({ address, ids, bucketMicros, stretches }, onRow) => {
+      asked.push(`${address.projectId} ${address.metric}${ids ? ` of ${ids.join()}` : ''}`)
       for (const { fromMicros, toMicros } of stretches) {
-        for (let at = fromMicros; at < toMicros; at += HOUR_MICROS) {
-          const hour = blockOf(at, { ...HOURS, bucketsPerBlock: 1 })
-          for (let id = 1; id <= SERIES; id += 1) onRow(0, id, 2 * hour + 1, 60, Float64Array.of(id), 0)
+        for (let at = fromMicros; at < toMicros; at += bucketMicros) {
+          const bucket = blockOf(at, { ...HOURS, bucketMicros, bucketsPerBlock: 1 })
+          for (let id = 1; id <= SERIES; id += 1) {
+            if (ids?.includes(String(id)) === false) continue
+            onRow(0, id, 2 * bucket + 1, 60, Float64Array.of((id * bucketMicros) / HOUR_MICROS), 0)
+          }
         }
       }
       return Promise.resolve()
     },
-    valuesBefore: () => Promise.resolve(),
+    values: () => Promise.resolve(),
   }
   const source: SeriesSource = { read: () => Promise.reject(new Error('asked the source')) }
   const clock = { now: () => 0, monotonic: () => 0 }
   const remembered = createRememberedSeries(
     { source, buckets, changes, clock },
-    { bytesMax: Math.round(days * DAY_BYTES) },
+    { bytesMax: Math.round(days * DAY_BYTES), ...limits },
   )
   const needs = { statistics: ['sum' as const], needsHistory: false, needsSamples: false }
   /** Reads a day, and tells what the source was asked for it. */
@@ -64,18 +68,18 @@ function openMemory(days: number) {
     )
     return [...asked]
   }
-  /** Reads so many days of all series or of the seventh alone, and tells how often buckets were asked for. */
+  /** Reads so many days of all series or of the seventh alone, and tells what buckets were asked for. */
   async function readDays(
     days: number,
     matchers: readonly LabelMatcher[],
     snapshot: Snapshot | null = null,
-  ): Promise<number> {
+  ): Promise<readonly string[]> {
     asked.length = 0
     const edges = Float64Array.from({ length: days + 1 }, (_, day) => DAY_START + day * DAY_MICROS)
     const sums = await sumsOf(1, 'long', edges, matchers, snapshot)
     const ids = matchers.length > 0 ? [8] : Array.from({ length: SERIES }, (_, index) => index + 1)
     expect(sums).toEqual(ids.map((id) => Array.from({ length: days }, () => 24 * id)))
-    return asked.length
+    return [...asked]
   }
   async function sumsOf(
     projectId: number,
@@ -125,24 +129,47 @@ describe('the memory of buckets', () => {
     await expect(read(1, 'a')).rejects.toThrow('asked the source')
   })
 
-  it('answers one series of many where the others are in memory, and leaves it to the source where they are not', async () => {
+  it('answers one series of many where the others are in memory, and reads and keeps it by itself where they are not', async () => {
     const { readDays, change } = openMemory(300)
-    await expect(readDays(250, [ONE_SERIES])).rejects.toThrow('asked the source')
-    expect(await readDays(250, [])).toBe(1)
-    expect(await readDays(250, [ONE_SERIES])).toBe(0)
+    const [all, alone] = [['1 long'], ['1 long of 8']]
+    expect(await readDays(250, [ONE_SERIES])).toEqual(alone)
+    expect(await readDays(250, [ONE_SERIES])).toEqual([])
+    expect(await readDays(250, [])).toEqual(all)
+    expect(await readDays(250, [ONE_SERIES])).toEqual([])
     // A little that is missing is read with its neighbours.
     change(2, [3])
-    expect(await readDays(250, [ONE_SERIES])).toBe(1)
-    expect(await readDays(250, [ONE_SERIES])).toBe(0)
+    expect(await readDays(250, [ONE_SERIES])).toEqual(all)
+    expect(await readDays(250, [])).toEqual([])
     change(3, null)
-    await expect(readDays(250, [ONE_SERIES])).rejects.toThrow('asked the source')
+    expect(await readDays(250, [ONE_SERIES])).toEqual(alone)
+    change(4, [7])
+    expect(await readDays(250, [ONE_SERIES])).toEqual(alone)
+    expect(await readDays(250, [ONE_SERIES])).toEqual([])
+  })
+
+  it('answers selections of a metric that does not fit as a whole', async () => {
+    const { readDays } = openMemory(30)
+    await expect(readDays(60, [])).rejects.toThrow('asked the source')
+    expect(await readDays(60, [ONE_SERIES])).toEqual(['1 long of 8'])
+    expect(await readDays(60, [ONE_SERIES])).toEqual([])
+  })
+
+  it('puts hours together where they would not fit, as far as the cells allow', async () => {
+    const limits = { hoursMax: 24 * SERIES }
+    expect(await openMemory(30, limits).readDays(1, [])).toEqual(['1 long'])
+    const long = openMemory(5, limits)
+    expect(await long.readDays(15, [])).toEqual(['1 long'])
+    expect(await long.readDays(15, [])).toEqual([])
+    long.change(2, [9])
+    expect(await long.readDays(15, [])).toEqual(['1 long'])
+    expect(await long.readDays(15, [])).toEqual([])
   })
 
   it('answers beside batches that are being stored as long as they lie behind what is asked', async () => {
     const { readDays } = openMemory(30)
     const snapshot = { upTo: 5, except: [5], rollbacks: [], fromMicros: DAY_START + 3 * DAY_MICROS }
-    expect(await readDays(3, [], snapshot)).toBe(1)
-    expect(await readDays(3, [], snapshot)).toBe(0)
+    expect(await readDays(3, [], snapshot)).toEqual(['1 long'])
+    expect(await readDays(3, [], snapshot)).toEqual([])
     await expect(readDays(4, [], snapshot)).rejects.toThrow('asked the source')
   })
 })

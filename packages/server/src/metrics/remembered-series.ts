@@ -1,24 +1,35 @@
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createCellFiller, placeBlocks } from './bucket-cells.ts'
-import { blockStart, bucketStatistics, blockOf, HOURS, levelFor, type BucketLevel } from './bucket-level.ts'
+import {
+  blockOf,
+  blockStart,
+  bucketStatistics,
+  HALF_DAYS,
+  HOURS,
+  isOnLevel,
+  levelFor,
+  type BucketLevel,
+} from './bucket-level.ts'
 import type { BucketSource, MetricAddress, Stretch } from './bucket-source.ts'
 import { addTotals, TOTALS } from './counter-totals.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
+import type { LabelMatcher } from './label-matcher.ts'
 import { matchingPlaces } from './match-places.ts'
 import { labelValue, type Labels } from './labels.ts'
 import {
   emptyMemory,
-  holdsValues,
+  type AsOf,
+  learnNewSeries,
   learnSeries,
-  missingBuckets,
   noteChanges,
-  rememberedBlocks,
-  rememberedValues,
+  selectSeries,
   type MetricMemory,
   type ReadingContext,
 } from './metric-memory.ts'
 import { createPace } from './pace.ts'
+import { missingBuckets, rememberedBlocks } from './remembered-blocks.ts'
+import { holdsValues, rememberedValues } from './remembered-values.ts'
 import type {
   CellStatistic,
   MetricType,
@@ -41,13 +52,26 @@ export interface RememberedSeriesLimits {
   readonly bytesMax: number
   /** A reading that might need more rows than these goes to the source. */
   readonly rowsMax: number
+  /** One that might need more hours than these takes half days where they do. */
+  readonly hoursMax: number
+  /** Series are few where all of the metric are so many times as many, or more. */
+  readonly neighboursMax: number
+  /** A few are read and kept by themselves where more rows than these of their neighbours would have to be read with them. */
+  readonly neighbourRowsMax: number
 }
 
-const DEFAULT_LIMITS: RememberedSeriesLimits = { bytesMax: 256 * 2 ** 20, rowsMax: 8_000_000 }
-/** A few series of many are read by themselves where more rows than these of their neighbours would have to be read with them. */
-const NEIGHBOUR_ROWS_MAX = 500_000
-const NEIGHBOURS_MAX = 10
+const DEFAULT_LIMITS: RememberedSeriesLimits = {
+  bytesMax: 256 * 2 ** 20,
+  rowsMax: 8_000_000,
+  hoursMax: 8_000_000,
+  neighboursMax: 10,
+  neighbourRowsMax: 500_000,
+}
+/** Metrics and selections of their series of which anything is known. */
+const MEMORIES_MAX = 10_000
 const BYTES_A_NUMBER = 9
+/** A place in the index of ids, and in a list. */
+const BYTES_A_SERIES = 32
 
 /**
  * Keeps buckets of metrics in memory: hours, five minutes and minutes, as columns, each with the data version at which it was read. What late data
@@ -61,13 +85,25 @@ export function createRememberedSeries(
   if (limits.bytesMax === 0) return source
   const memories = new Map<string, OwnedMemory>()
 
-  function memoryOf({ projectId, version, metric }: MetricAddress): MetricMemory {
-    const key = `${projectId}/${version}/${metric}`
+  /** That of a metric, or of the series of it that matchers select. */
+  function memoryOf(
+    { projectId, version, metric }: MetricAddress,
+    selected: readonly LabelMatcher[] | null = null,
+  ): MetricMemory {
+    const key = JSON.stringify([projectId, version, metric, selected])
     const owned = memories.get(key) ?? { projectId, memory: emptyMemory() }
     // Put last, so that the first ones are those that nobody asked for.
     memories.delete(key)
     memories.set(key, owned)
+    if (memories.size > MEMORIES_MAX) forgetFirst()
     return owned.memory
+  }
+
+  function forgetFirst(): void {
+    for (const key of memories.keys()) {
+      memories.delete(key)
+      return
+    }
   }
 
   /** Forgets what was not used for longest, of the project that holds most, until the rest fits. */
@@ -81,42 +117,74 @@ export function createRememberedSeries(
     }
     while (bytes > limits.bytesMax) {
       const [largest] = [...ofProject].toSorted(([, a], [, b]) => b - a)
-      const oldest = [...memories].find(
-        ([, { projectId, memory }]) =>
-          projectId === largest?.[0] && memory.blocks.size + memory.values.size > 0,
-      )
+      const oldest = [...memories].find(([, { projectId }]) => projectId === largest?.[0])
       if (!largest || !oldest) return
-      const freed = forgetOldest(oldest[1].memory, bytes - limits.bytesMax)
-      if (bytesOf(oldest[1].memory) === 0) memories.delete(oldest[0])
+      const [key, { memory }] = oldest
+      let freed = forgetOldest(memory, bytes - limits.bytesMax)
+      if (memory.blocks.size + memory.values.size === 0) {
+        freed += bytesOf(memory)
+        memories.delete(key)
+      }
       bytes -= freed
       ofProject.set(largest[0], largest[1] - freed)
     }
+  }
+
+  /** The memory of the series that match, and the state of the data that they are those of. */
+  async function selection(
+    address: MetricAddress,
+    all: MetricMemory,
+    matchers: readonly LabelMatcher[],
+    matching: () => Promise<Int32Array>,
+    signal: AbortSignal,
+  ): Promise<{ readonly memory: MetricMemory; readonly asOf: AsOf }> {
+    const memory = memoryOf(address, matchers)
+    const asOf = await noteChanges(memory, changes, address)
+    // Those of the metric are to be known as of then at least.
+    const asOfAll = await noteChanges(all, changes, address)
+    await learnNewSeries(all, { source: buckets, address, asOf: asOfAll, signal })
+    const places = await matching()
+    selectSeries(
+      memory,
+      Array.from(places).flatMap((place) => all.series[place] ?? []),
+    )
+    return { memory, asOf }
   }
 
   async function read(plan: SeriesPlan, signal: AbortSignal): Promise<SeriesReading | null> {
     const { edges, matchers } = plan
     // A snapshot leaves batches out, which buckets may have added in already; before it nothing is being written.
     const isStill = (edges.at(-1) ?? 0) <= (plan.snapshot?.fromMicros ?? Infinity)
-    const level = edges.length < 2 || !isStill ? null : levelFor(edges)
-    if (!level) return null
+    const usual = edges.length < 2 || !isStill ? null : levelFor(edges)
+    if (!usual) return null
     const address = { projectId: plan.projectId, version: plan.version, metric: plan.metric }
-    const memory = memoryOf(address)
-    const asOf = await noteChanges(memory, changes, address)
-    if (memory.series.length === 0) await learnSeries(memory, buckets, address, signal)
-    const type = memory.series[0]?.type
-    if (type === undefined || memory.series.some((each) => each.type !== type)) return null
+    const all = memoryOf(address)
+    const asOf = await noteChanges(all, changes, address)
+    if (all.series.length === 0) await learnSeries(all, buckets, address, signal)
+    const type = all.series[0]?.type
+    if (type === undefined || all.series.some((each) => each.type !== type)) return null
     const statistics = bucketStatistics(type, plan.needs[type])
     if (statistics === null) return null
-    const matching = () => matchingPlaces(memory, matchers, () => buckets.matching(address, matchers, signal))
+    const matching = () => matchingPlaces(all, matchers, () => buckets.matching(address, matchers, signal))
     const expected = await matching()
     const stretch = { fromMicros: edges[0] ?? 0, toMicros: edges.at(-1) ?? 0 }
-    if (!isWithin(limits, rowsOf(stretch, level, memory.series.length), statistics.length)) return null
     const { needsHistory } = plan.needs[type]
-    const isFew = expected.length * NEIGHBOURS_MAX < memory.series.length
-    if (isFew && !isCheap(memory, level, statistics, stretch, needsHistory ? type : null)) return null
+    const levelOf = (series: number) => levelWithin(limits, usual, edges, series, statistics.length)
+    const levelOfAll = levelOf(all.series.length)
+    const isFew = expected.length * limits.neighboursMax <= all.series.length
+    const isApart =
+      matchers.length > 0 &&
+      (levelOfAll === null ||
+        (isFew && !isCheap(limits, all, levelOfAll, statistics, stretch, needsHistory ? type : null)))
+    const level = isApart ? levelOf(expected.length) : levelOfAll
+    if (!level) return null
 
     const pace = createPace(clock, signal)
-    const context: ReadingContext = { source: buckets, address, type, asOf, pace, signal, onAdded: shrink }
+    const shared = { source: buckets, address, type, pace, signal, onAdded: shrink }
+    const { memory, ...selected } = isApart
+      ? await selection(address, all, matchers, matching, signal)
+      : { memory: all, asOf }
+    const context: ReadingContext = { ...shared, isSelection: isApart, ...selected }
     const history = needsHistory ? await historyBefore(memory, context, level, stretch.fromMicros) : null
     const blocks = await rememberedBlocks(memory, context, level, statistics, stretch)
     const filler = createCellFiller(placeBlocks(blocks, level, edges), {
@@ -128,7 +196,7 @@ export function createRememberedSeries(
     })
     const isTotalled = type === 'counter' && plan.needs[type].statistics.some((each) => TOTALS.includes(each))
     // The reading may have found new series; those of later readings are not part of this one.
-    const places = await matching()
+    const places = isApart ? Int32Array.from(memory.series.keys()) : await matching()
     const known = memory.series
 
     function* series(): Generator<SeriesCells> {
@@ -151,9 +219,9 @@ export function createRememberedSeries(
     return {
       series: series(),
       report: {
-        knownSeries: memory.series.length,
+        knownSeries: all.series.length,
         matchedSeries: places.length,
-        hasLabel: (name) => memory.series.some((each) => labelValue(each.labels, name) !== ''),
+        hasLabel: (name) => all.series.some((each) => labelValue(each.labels, name) !== ''),
         rollups: [level.name],
         samplesRead: 0,
         // Known once the series were made.
@@ -175,8 +243,9 @@ interface OwnedMemory {
 
 /** Where the history before an edge is found: the values before its UTC day, and the hours from then on up to its block. */
 function historyOf(level: BucketLevel, type: MetricType, edgeMicros: number) {
-  const fromMicros = blockStart(blockOf(edgeMicros, HOURS), HOURS)
   const toMicros = blockStart(blockOf(edgeMicros, level), level)
+  // Blocks may begin days before the edge.
+  const fromMicros = Math.min(blockStart(blockOf(edgeMicros, HOURS), HOURS), toMicros)
   const statistic: CellStatistic = type === 'counter' ? 'change' : 'last'
   return { stretch: { fromMicros, toMicros }, hasHours: toMicros > fromMicros, statistic }
 }
@@ -232,8 +301,23 @@ function isWithin({ rowsMax, bytesMax }: RememberedSeriesLimits, rows: number, s
   return rows <= rowsMax && rows * BYTES_A_NUMBER * (1 + statistics) <= bytesMax
 }
 
+/** The level to read so many series at; null where their buckets do not fit. */
+function levelWithin(
+  limits: RememberedSeriesLimits,
+  usual: BucketLevel,
+  edges: Float64Array,
+  series: number,
+  statistics: number,
+): BucketLevel | null {
+  const stretch = { fromMicros: edges[0] ?? 0, toMicros: edges.at(-1) ?? 0 }
+  const isLong = usual === HOURS && rowsOf(stretch, HOURS, series) > limits.hoursMax
+  const level = isLong && isOnLevel(edges, HALF_DAYS) ? HALF_DAYS : usual
+  return isWithin(limits, rowsOf(stretch, level, series), statistics) ? level : null
+}
+
 /** Is so much in memory already that the rest may be read of all series for a few of them? `historyType` is null where none is asked for. */
 function isCheap(
+  { neighbourRowsMax }: RememberedSeriesLimits,
   memory: MetricMemory,
   level: BucketLevel,
   statistics: readonly CellStatistic[],
@@ -241,8 +325,8 @@ function isCheap(
   historyType: MetricType | null,
 ): boolean {
   const series = memory.series.length
-  if (rowsOf(stretch, level, series) <= NEIGHBOUR_ROWS_MAX) return true
-  if (missingBuckets(memory, level, statistics, stretch) * series > NEIGHBOUR_ROWS_MAX) return false
+  if (rowsOf(stretch, level, series) <= neighbourRowsMax) return true
+  if (missingBuckets(memory, level, statistics, stretch) * series > neighbourRowsMax) return false
   if (historyType === null) return true
   const history = historyOf(level, historyType, stretch.fromMicros)
   if (!holdsValues(memory, history.stretch.fromMicros)) return false
@@ -267,8 +351,8 @@ function forgetOldest({ blocks, values }: MetricMemory, wanted: number): number 
   return freed
 }
 
-function bytesOf({ blocks, values }: MetricMemory): number {
-  let bytes = 0
+function bytesOf({ series, blocks, values }: MetricMemory): number {
+  let bytes = 500 + BYTES_A_SERIES * series.length
   for (const { bytes: each } of blocks.values()) bytes += each
   for (const { bytes: each } of values.values()) bytes += each
   return bytes

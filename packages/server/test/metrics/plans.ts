@@ -4,7 +4,9 @@ import type { PlanOptions } from './range-queries.ts'
 export const PLAN_LIMITS = {
   'hours and samples': { usesHours: true },
   'samples alone': { usesHours: false },
-  'buckets in memory': { isRemembered: true },
+  'buckets in memory': { remembered: {} },
+  'buckets of the asked series in memory': { remembered: { neighboursMax: 1, neighbourRowsMax: -1 } },
+  'half days in memory': { remembered: { hoursMax: 0 } },
 } as const satisfies Record<string, PlanOptions>
 
 /** The names of the ways. */

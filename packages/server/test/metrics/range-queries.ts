@@ -7,7 +7,7 @@ import { createSeriesSource, type SeriesSourceLimits } from '../../src/clickhous
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { parseRangeQuery } from '../../src/metrics/range-query.ts'
 import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
-import { createRememberedSeries } from '../../src/metrics/remembered-series.ts'
+import { createRememberedSeries, type RememberedSeriesLimits } from '../../src/metrics/remembered-series.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { Project } from '../../src/projects/project.ts'
 
@@ -29,8 +29,10 @@ export function noCache(nowMs: number): ResultCache {
   }
 }
 
-/** The way to an answer: limits of a scan, or buckets in memory. */
-export type PlanOptions = Partial<SeriesSourceLimits> & { readonly isRemembered?: boolean }
+/** The way to an answer: limits of a scan, or buckets in memory and limits of these. */
+export type PlanOptions = Partial<SeriesSourceLimits> & {
+  readonly remembered?: Partial<RememberedSeriesLimits>
+}
 
 /** Data that nobody adds to. */
 const UNCHANGED: NameChangesStore = {
@@ -44,13 +46,15 @@ export function rangeQueries(
   project: Project,
   nowMs: number,
   cache = noCache(nowMs),
-  { isRemembered, ...limits }: PlanOptions = {},
+  { remembered, ...limits }: PlanOptions = {},
 ) {
   const clock = { now: () => nowMs, monotonic: () => 0 }
   const scans = createSeriesSource(engine, limits)
   const buckets = createBucketSource(engine)
-  const remembered = () => createRememberedSeries({ source: scans, buckets, changes: UNCHANGED, clock })
-  const run = createRunRangeQuery({ source: isRemembered ? remembered() : scans, cache, clock })
+  const source = remembered
+    ? createRememberedSeries({ source: scans, buckets, changes: UNCHANGED, clock }, remembered)
+    : scans
+  const run = createRunRangeQuery({ source, cache, clock })
   const never = new AbortController().signal
   return async (request: QueryRangeRequest, signal = never): Promise<RangeAnswer> => {
     const policy = parseCachePolicy(request.cachePolicy, CACHE_DEFAULTS)

@@ -111,4 +111,51 @@ describe('buckets in memory (CA-6)', () => {
       a: [...Array.from({ length: 30 }, () => 1), ...Array.from({ length: 31 }, () => 9)],
     })
   })
+
+  it('of a few series of many are kept by themselves, and follow new series, late samples and rollbacks', async () => {
+    const others = Array.from({ length: 600 }, (_, index) => ({ atMs: START, value: 0, pool: `o${index}` }))
+    await send('many', 'gauge', [...others, { atMs: START + MINUTE, value: 1, pool: 'x1' }])
+    const few = { query: 'many', labelSelector: { pool: '=~x.*' } }
+    const minutes = { from: START + DAY, step: 60, hours: 16 }
+    const askFew = async () => {
+      const answer = (await ask(few, minutes.step, minutes.hours, minutes.from)) as Record<string, number[]>
+      return Object.fromEntries(Object.entries(answer).map(([pool, values]) => [pool, values.at(-1)]))
+    }
+    expect(await askFew()).toEqual({ x1: 1 })
+    expect(await askFew()).toEqual({ x1: 1 })
+    await send('many', 'gauge', [{ atMs: minutes.from + HOUR, value: 2, pool: 'x2', block: 20 }])
+    expect(await askFew()).toEqual({ x1: 1, x2: 2 })
+    // Months before all others.
+    await send('many', 'gauge', [{ atMs: START - 100 * DAY, value: 3, pool: 'x3' }])
+    expect(await askFew()).toEqual({ x1: 1, x2: 2, x3: 3 })
+    await send('many', 'gauge', [{ atMs: START + HOUR, value: 4, pool: 'x3', block: 30 }])
+    expect(await askFew()).toEqual({ x1: 1, x2: 2, x3: 4 })
+    await service.post(`/ingest/${PROJECT}/rollback`, { chain: '1', blockNumber: 15 })
+    expect(await askFew()).toEqual({ x1: 1, x3: 3 })
+  })
+
+  it('are those of half days where a year of hours would be too many', async () => {
+    const pools = Array.from({ length: 1000 }, (_, index) => `p${index}`)
+    const at = (days: number) => START + days * DAY
+    await send(
+      'year',
+      'counter',
+      pools.flatMap((pool) => [
+        { atMs: at(-10), value: 1, pool },
+        { atMs: at(0), value: 2, pool },
+        { atMs: at(100.5), value: 4, pool },
+        { atMs: at(101) + HOUR, value: 8, pool },
+      ]),
+    )
+    const total = { query: 'year', aggregate: { op: 'MAX' } }
+    const halfDays = async () => {
+      const { undefined: values = [] } = (await ask(total, 43_200, 24 * 365)) as Record<string, number[]>
+      return [0, 1, 200, 201, 202, 203, 730].map((point) => values[point])
+    }
+    expect(await halfDays()).toEqual([3, 3, 3, 7, 7, 15, 15])
+    expect(await halfDays()).toEqual([3, 3, 3, 7, 7, 15, 15])
+    // Late, within a block of days that is in memory.
+    await send('year', 'counter', [{ atMs: at(99), value: 100, pool: 'p7' }])
+    expect(await halfDays()).toEqual([3, 3, 103, 107, 107, 115, 115])
+  })
 })

@@ -1,0 +1,110 @@
+import { dayOf } from '../cache/data-change.ts'
+import type { ValueOrder } from './bucket-source.ts'
+import {
+  alone,
+  idsOf,
+  isTrue,
+  learnNewSeries,
+  readSorted,
+  type MetricMemory,
+  type ReadingContext,
+  type Remembered,
+} from './metric-memory.ts'
+
+/** The value of each series before a full hour, by place. */
+export async function rememberedValues(
+  memory: MetricMemory,
+  context: ReadingContext,
+  beforeMicros: number,
+  isAlone = false,
+): Promise<Float64Array> {
+  const known = memory.values.get(beforeMicros)
+  if (known && isTrueBefore(memory, known, beforeMicros)) {
+    memory.values.delete(beforeMicros)
+    memory.values.set(beforeMicros, known)
+    return known.values
+  }
+  if (!isAlone) return alone(memory, () => rememberedValues(memory, context, beforeMicros, true))
+  const { type, isSelection, asOf, onAdded } = context
+  if (!isSelection) await learnNewSeries(memory, context)
+  const isClosed = beforeMicros <= asOf.frontierMicros
+  const read = await (type === 'gauge' ? lastValues : allValues)(memory, context, beforeMicros)
+  const values = new Float64Array(memory.series.length).fill(Number.NaN)
+  for (const [place, value] of read) values[place] = value
+  memory.values.delete(beforeMicros)
+  memory.values.set(beforeMicros, { version: asOf.version, isClosed, bytes: values.byteLength + 1, values })
+  onAdded()
+  return values
+}
+
+/** How far back the last values of gauges are looked for at first; then everything before. */
+const LOOK_BACK_DAYS = [2, 30]
+const DAY_MICROS = 86_400_000_000
+
+/** Last values by place. Series that are alive have theirs shortly before; the past is read for the others alone. */
+async function lastValues(
+  memory: MetricMemory,
+  context: ReadingContext,
+  beforeMicros: number,
+): Promise<ReadonlyMap<number, number>> {
+  const found = new Map<number, number>()
+  let toMicros = beforeMicros
+  for (const days of [...LOOK_BACK_DAYS, null]) {
+    const fromMicros = days === null ? null : beforeMicros - days * DAY_MICROS
+    const missing = memory.series.filter((_, place) => !found.has(place)).map(({ id }) => id)
+    if (missing.length === 0) break
+    const isMost = missing.length > MISSING_MAX || missing.length === memory.series.length
+    const ids = isMost ? idsOf(memory, context) : missing
+    await readValues(memory, context, { ids, fromMicros, beforeMicros: toMicros }, (place, value) => {
+      if (!found.has(place)) found.set(place, value)
+    })
+    toMicros = fromMicros ?? toMicros
+  }
+  return found
+}
+
+/** So many series are named one by one, more are read with the others. */
+const MISSING_MAX = 1000
+
+/** The sums of all that came before, by place. */
+async function allValues(
+  memory: MetricMemory,
+  context: ReadingContext,
+  beforeMicros: number,
+): Promise<ReadonlyMap<number, number>> {
+  const found = new Map<number, number>()
+  const order = { ids: idsOf(memory, context), fromMicros: null, beforeMicros }
+  await readValues(memory, context, order, (place, value) => found.set(place, value))
+  return found
+}
+
+function readValues(
+  memory: MetricMemory,
+  context: ReadingContext,
+  order: Pick<ValueOrder, 'ids' | 'fromMicros' | 'beforeMicros'>,
+  add: (place: number, value: number) => void,
+): Promise<void> {
+  const { source, address, type, signal } = context
+  return readSorted(
+    memory,
+    context,
+    1,
+    (place, _key, _count, numbers, at) => add(place, numbers[at] ?? Number.NaN),
+    (onRow) => source.values({ address, type, ...order }, onRow, signal),
+  )
+}
+
+/** Are the values before a full hour in memory and still true? */
+export function holdsValues(memory: MetricMemory, beforeMicros: number): boolean {
+  const known = memory.values.get(beforeMicros)
+  return known !== undefined && isTrueBefore(memory, known, beforeMicros)
+}
+
+/** Did anything before a time change since? */
+function isTrueBefore(memory: MetricMemory, remembered: Remembered, beforeMicros: number): boolean {
+  const end = dayOf(beforeMicros - 1)
+  for (const [day, changed] of memory.days) {
+    if (day <= end && !isTrue(memory, remembered, changed)) return false
+  }
+  return isTrue(memory, remembered)
+}
