@@ -4,6 +4,7 @@ import { channelColumns, destinationFromRow, tlsColumns } from './channel-store-
 import { clearChannel } from './channel-store-removal.ts'
 import { findChannels } from './channel-store-view.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { countersUpdate, lockLane } from './lane-counters.ts'
 import { releaseConfirmed } from './outbox-confirmations.ts'
 import { createLane } from './outbox-lanes.ts'
 
@@ -46,15 +47,13 @@ export function createChannelStore(db: ControlDatabase): ChannelStore {
       return row === undefined || row.url === null ? null : destinationFromRow(row, nowMs)
     },
 
-    async takeEventId(id) {
-      const { next_chunk } = await db
-        .updateTable('webhook_lane_sequence')
-        .set((eb) => ({ next_chunk: eb('next_chunk', '+', 1) }))
-        .where('lane_id', '=', id)
-        .returning('next_chunk')
-        .executeTakeFirstOrThrow()
-      return eventId(next_chunk - 1, 0)
-    },
+    takeEventId: (id) =>
+      db.transaction().execute(async (tx) => {
+        const counters = await lockLane(tx, id)
+        counters.nextChunk += 1
+        await countersUpdate(tx, [counters]).execute(tx)
+        return eventId(counters.nextChunk - 1, 0)
+      }),
 
     remove: (id, nowMs) => db.transaction().execute((tx) => remove(tx, id, nowMs)),
   }

@@ -1,7 +1,7 @@
 import type { LetterChoice } from '../delivery/dead-letter.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { countersUpdate, lockLane, type LaneCounters } from './lane-counters.ts'
 import { lockingRows } from './lane-store-locks.ts'
-import { reserveBytes, reserveSequence } from './outbox-lanes.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** Letters that one transaction moves. */
@@ -55,7 +55,7 @@ async function redriveLane(
   nowMs: number,
 ): Promise<number> {
   // The lane's sequence first, as whoever enqueues does: nobody supersedes a message meanwhile.
-  await reserveSequence(tx, laneId, 0)
+  const counters = await lockLane(tx, laneId)
   const { count } = await tx
     .selectFrom('webhook_message')
     .select((eb) => eb.fn.countAll().as('count'))
@@ -75,16 +75,17 @@ async function redriveLane(
   let moved = 0
   for (const { id } of letters) {
     if (room <= 0) break
-    const messages = await moveLetter(tx, laneId, id, nowMs)
+    const messages = await moveLetter(tx, counters, id, nowMs)
     moved += messages
     room -= messages
   }
+  if (moved > 0) await countersUpdate(tx, [counters]).execute(tx)
   return moved
 }
 
 async function moveLetter(
   tx: ControlTransaction,
-  laneId: number,
+  counters: LaneCounters,
   letterId: number,
   nowMs: number,
 ): Promise<number> {
@@ -95,12 +96,9 @@ async function moveLetter(
     .execute()
   await tx.deleteFrom('webhook_dead_letter').where('id', '=', letterId).execute()
   const current = messages.filter((row) => row.is_superseded === 0).toSorted((a, b) => a.seq - b.seq)
-  const firstSeq = await reserveSequence(tx, laneId, current.length)
-  const bytes = current.reduce((sum, { body }) => sum + body.byteLength, 0)
-  let nextByte = (await reserveBytes(tx, new Map([[laneId, bytes]]))).get(laneId) ?? 0
-  const rows = current.map((row, index) => ({
-    lane_id: laneId,
-    seq: firstSeq + index,
+  const rows = current.map((row) => ({
+    lane_id: counters.laneId,
+    seq: counters.nextSeq++,
     event_id: row.event_id,
     version: row.version,
     chain: row.chain,
@@ -108,7 +106,7 @@ async function moveLetter(
     hash: row.hash,
     body: row.body,
     body_bytes: row.body.byteLength,
-    first_byte: (nextByte += row.body.byteLength) - row.body.byteLength,
+    first_byte: (counters.nextByte += row.body.byteLength) - row.body.byteLength,
     enqueued_at: nowMs,
     tries: 0,
     shelved_until_at: null,

@@ -12,6 +12,7 @@ import { readViewsMigration } from './migrations/0060-read-views.ts'
 import { chainHeightsMigration } from './migrations/0061-chain-heights.ts'
 import { openWritesMigration } from './migrations/0062-open-writes.ts'
 import { queuedBytesMigration } from './migrations/0070-queued-bytes.ts'
+import { laneCountersMigration } from './migrations/0071-lane-counters.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   chainHeightsMigration,
   openWritesMigration,
   queuedBytesMigration,
+  laneCountersMigration,
 ]

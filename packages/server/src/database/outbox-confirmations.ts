@@ -1,9 +1,9 @@
 import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ControlTransaction } from './database.ts'
+import { lockLane } from './lane-counters.ts'
 import { lockingRows } from './lane-store-locks.ts'
-import { reserveSequence } from './outbox-lanes.ts'
 import { retractOrphans } from './outbox-retractions.ts'
-import { upsertMessages, type Revision } from './outbox-revisions.ts'
+import { storeJoining, type Revision } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** The processor version whose blocks are meant. */
@@ -121,7 +121,7 @@ export async function holdMessages(
 
 /** Moves the held messages of a lane whose blocks are deep enough by now into its queue, in order of arrival. */
 export async function releaseConfirmed(tx: ControlTransaction, laneId: number, nowMs: number): Promise<void> {
-  await reserveSequence(tx, laneId, 0)
+  const counters = await lockLane(tx, laneId)
   const confirmed = await tx
     .selectFrom('webhook_held_message as held')
     .innerJoin('webhook_lane as lane', 'lane.id', 'held.lane_id')
@@ -153,10 +153,9 @@ export async function releaseConfirmed(tx: ControlTransaction, laneId: number, n
       )
       .execute()
   }
-  const firstSeq = await reserveSequence(tx, laneId, confirmed.length)
-  const revisions = confirmed.map((row, index) => ({
+  const revisions = confirmed.map((row) => ({
     laneId,
-    seq: firstSeq + index,
+    seq: counters.nextSeq++,
     eventId: row.event_id,
     version: row.version,
     hash: row.hash,
@@ -164,5 +163,5 @@ export async function releaseConfirmed(tx: ControlTransaction, laneId: number, n
     blockNumber: row.block_number,
     body: row.body,
   }))
-  await upsertMessages(tx, revisions, nowMs)
+  await storeJoining(tx, { revisions, counters: [counters], chunks: [] }, nowMs)
 }

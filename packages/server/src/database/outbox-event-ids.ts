@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { chunkOfPosition, eventId } from '../delivery/event-id.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
+import type { LaneCounters } from './lane-counters.ts'
 
 /** A message on its way into a lane. */
 export interface LaneMessage {
@@ -19,19 +20,28 @@ export interface IdentifiedMessage extends LaneMessage {
 
 type PlacedMessage = LaneMessage & { readonly position: number }
 
-/** Gives messages of several lanes their event ids (EV-1). The caller holds the lanes' row locks. */
+/** Messages with their ids, and the chunks of ids that were taken for them and are to be recorded for ever. */
+interface Assigned {
+  readonly identified: readonly IdentifiedMessage[]
+  readonly chunks: readonly TakenChunk[]
+}
+
+/** Gives messages of several lanes their event ids (EV-1), those that are new from the lanes' counters. */
 export async function assignEventIds(
   tx: ControlTransaction,
   messages: readonly LaneMessage[],
-): Promise<readonly IdentifiedMessage[]> {
+  counters: ReadonlyMap<number, LaneCounters>,
+): Promise<Assigned> {
   const placed = await placeByArrival(tx, messages)
-  const { known, created } = await findOrCreateChunks(tx, placed)
-  return placed.map(({ laneId, message, position }) => {
+  const { known, chunks } = await findOrTakeChunks(tx, placed, counters)
+  const created = new Map(chunks.map((chunk) => [chunk.key, chunk.idChunk]))
+  const identified = placed.map(({ laneId, message, position }) => {
     const key = keyOf(laneId, message.chain, message.blockNumber, chunkOfPosition(position))
     const chunk = known.get(key) ?? created.get(key)
     if (chunk === undefined) throw new Error(`no chunk of event ids for block ${message.blockNumber}`)
     return { laneId, message, eventId: eventId(chunk, position), isNew: created.has(key) }
   })
+  return { identified, chunks }
 }
 
 /** The positions of a block that are given by arrival, and the next of them. */
@@ -119,6 +129,12 @@ interface Chunk {
   readonly blockChunk: number
 }
 
+/** A chunk of positions that has got its chunk of ids just now. */
+export interface TakenChunk extends Chunk {
+  readonly key: string
+  readonly idChunk: number
+}
+
 const CHUNK_COLUMNS = {
   lane_id: 'bigint',
   chain: 'text',
@@ -126,11 +142,12 @@ const CHUNK_COLUMNS = {
   block_chunk: 'bigint',
 } as const
 
-/** The lanes' chunks of ids for each chunk of positions that occurs; those that are created are recorded for ever. */
-async function findOrCreateChunks(
+/** The lanes' chunks of ids for each chunk of positions that occurs. */
+async function findOrTakeChunks(
   tx: ControlTransaction,
   placed: readonly PlacedMessage[],
-): Promise<{ readonly known: ReadonlyMap<string, number>; readonly created: ReadonlyMap<string, number> }> {
+  counters: ReadonlyMap<number, LaneCounters>,
+): Promise<{ readonly known: ReadonlyMap<string, number>; readonly chunks: readonly TakenChunk[] }> {
   const wanted = new Map(
     placed.map(({ laneId, message: { chain, blockNumber }, position }): readonly [string, Chunk] => {
       const blockChunk = chunkOfPosition(position)
@@ -155,38 +172,32 @@ async function findOrCreateChunks(
   const known = new Map(
     rows.map((row) => [keyOf(row.lane_id, row.chain, row.block_number, row.block_chunk), row.id_chunk]),
   )
-  const missing = [...wanted].filter(([key]) => !known.has(key))
-  return { known, created: await createChunks(tx, missing) }
+  const chunks: TakenChunk[] = []
+  for (const [key, chunk] of wanted) {
+    const lane = counters.get(chunk.laneId)
+    if (known.has(key) || lane === undefined) continue
+    chunks.push({ ...chunk, key, idChunk: lane.nextChunk })
+    lane.nextChunk += 1
+  }
+  return { known, chunks }
 }
 
-async function createChunks(
-  tx: ControlTransaction,
-  missing: readonly (readonly [string, Chunk])[],
-): Promise<ReadonlyMap<string, number>> {
-  if (missing.length === 0) return new Map()
-  const byLane = Map.groupBy(missing, ([, { laneId }]) => laneId)
-  const counts = givenRows(
-    tx,
-    { lane_id: 'bigint', count: 'bigint' },
-    [...byLane].map(([laneId, chunks]) => [laneId, chunks.length]),
-  )
-  const { rows } = await sql<{ lane_id: number; next_chunk: number }>`
-    update webhook_lane_sequence set next_chunk = webhook_lane_sequence.next_chunk + given.count
-    from ${counts} as given where webhook_lane_sequence.lane_id = given.lane_id
-    returning webhook_lane_sequence.lane_id, webhook_lane_sequence.next_chunk`.execute(tx)
-  const created = rows.flatMap(({ lane_id, next_chunk }) => {
-    const chunks = byLane.get(lane_id) ?? []
-    return chunks.map(([key, chunk], index) => ({ key, chunk, id: next_chunk - chunks.length + index }))
-  })
+/** The statement that records chunks for ever. */
+export function chunksInsert(tx: ControlTransaction, chunks: readonly TakenChunk[]): RawBuilder<unknown> {
   const given = givenRows(
     tx,
     { ...CHUNK_COLUMNS, id_chunk: 'bigint' },
-    created.map(({ chunk, id }) => [chunk.laneId, chunk.chain, chunk.blockNumber, chunk.blockChunk, id]),
+    chunks.map(({ laneId, chain, blockNumber, blockChunk, idChunk }) => [
+      laneId,
+      chain,
+      blockNumber,
+      blockChunk,
+      idChunk,
+    ]),
   )
-  await sql`
+  return sql`
     insert into webhook_event_id (lane_id, chain, block_number, block_chunk, id_chunk)
-    select lane_id, chain, block_number, block_chunk, id_chunk from ${given} as given`.execute(tx)
-  return new Map(created.map(({ key, id }) => [key, id]))
+    select lane_id, chain, block_number, block_chunk, id_chunk from ${given} as given`
 }
 
 function blockOf({ laneId, message: { version, chain, blockNumber } }: LaneMessage): string {

@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { CHUNK_IDS } from '../delivery/event-id.ts'
 import { serializeRetraction } from '../delivery/retraction.ts'
 import type { ControlTransaction } from './database.ts'
-import { reserveSequence } from './outbox-lanes.ts'
-import { upsertMessages } from './outbox-revisions.ts'
+import { lockLane } from './lane-counters.ts'
+import { storeJoining } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** Of what a receiver may have, or may not; equal to no revision. */
@@ -71,7 +71,7 @@ export async function forgetOrphans(
 
 /** Announces the orphans of blocks that the chain has passed again: they will not be emitted any more (DL-13). */
 export async function retractOrphans(tx: ControlTransaction, laneId: number, nowMs: number): Promise<void> {
-  await reserveSequence(tx, laneId, 0)
+  const counters = await lockLane(tx, laneId)
   const orphans = await tx
     .selectFrom('webhook_retraction as orphan')
     .innerJoin('webhook_lane as lane', 'lane.id', 'orphan.lane_id')
@@ -93,12 +93,11 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
     laneId,
     orphans.map((row) => row.event_id),
   )
-  const firstSeq = await reserveSequence(tx, laneId, orphans.length)
-  const revisions = orphans.map((row, index) => {
+  const revisions = orphans.map((row) => {
     const body = serializeRetraction(row.head)
     return {
       laneId,
-      seq: firstSeq + index,
+      seq: counters.nextSeq++,
       eventId: row.event_id,
       version: row.version,
       hash: createHash('sha256').update(body).digest('base64url'),
@@ -107,5 +106,5 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
       body,
     }
   })
-  await upsertMessages(tx, revisions, nowMs)
+  await storeJoining(tx, { revisions, counters: [counters], chunks: [] }, nowMs)
 }

@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
+import { countersUpdate, type LaneCounters } from './lane-counters.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
-import { reserveBytes } from './outbox-lanes.ts'
+import { chunksInsert, type TakenChunk } from './outbox-event-ids.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** A serialised message that may be new to its lane or override an earlier one. */
@@ -78,66 +79,90 @@ async function findKnown(
   return [...locked.rows, ...(await sql<KnownRevision>`${others}`.execute(tx)).rows]
 }
 
-/** Stores revisions; one that waits already is replaced in place, behind everything that arrived before (DL-8). */
-export async function upsertMessages(
+/** What joins the queues of lanes, with all that was taken from their counters for it. */
+export interface Joining {
+  readonly revisions: readonly Revision[]
+  /** As {@link lockCounters} read them, sequence numbers and chunks taken; the bytes are taken here. */
+  readonly counters: readonly LaneCounters[]
+  readonly chunks: readonly TakenChunk[]
+}
+
+/**
+ * Stores revisions and counters; a revision that waits already is replaced in place, behind everything that arrived before (DL-8).
+ * PostgreSQL gets all of it with one statement, because each is a way there and back for which the lanes stay locked.
+ */
+export async function storeJoining(
   tx: ControlTransaction,
-  revisions: readonly Revision[],
+  { revisions, counters, chunks }: Joining,
   nowMs: number,
 ): Promise<void> {
-  for (const slice of slicesOf(revisions)) {
-    // All bodies as one value, which costs the same however many there are, and from which each is cut unchanged.
-    const bodies = Buffer.concat(slice.map(({ body }) => body))
-    let start = 1
-    const bytes = new Map<number, number>()
-    for (const { laneId, body } of slice) bytes.set(laneId, (bytes.get(laneId) ?? 0) + body.byteLength)
-    const nextBytes = new Map(await reserveBytes(tx, bytes))
-    const given = givenRows(
-      tx,
-      {
-        lane_id: 'bigint',
-        seq: 'bigint',
-        event_id: 'bigint',
-        version: 'bigint',
-        chain: 'text',
-        block_number: 'bigint',
-        hash: 'text',
-        body_start: 'bigint',
-        body_bytes: 'bigint',
-        first_byte: 'bigint',
-      },
-      slice.map(({ laneId, seq, eventId, version, chain, blockNumber, hash, body }) => {
-        const bodyStart = start
-        start += body.byteLength
-        const firstByte = nextBytes.get(laneId) ?? 0
-        nextBytes.set(laneId, firstByte + body.byteLength)
-        return [
-          laneId,
-          seq,
-          eventId,
-          version,
-          chain,
-          blockNumber,
-          hash,
-          bodyStart,
-          body.byteLength,
-          firstByte,
-        ]
-      }),
-    )
-    const body = hasRowLocks(tx)
-      ? sql`substring(${bodies}::bytea from body_start::int for body_bytes::int)`
-      : sql`substr(${bodies}, body_start, body_bytes)`
-    await sql`
-      insert into webhook_message
-        (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, first_byte, enqueued_at, tries)
-      select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, first_byte, ${nowMs}, 0
-      from ${given} as given where true
-      on conflict (lane_id, event_id) do update set
-        seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,
-        body_bytes = excluded.body_bytes, first_byte = excluded.first_byte, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`.execute(
-      tx,
-    )
-  }
+  const byLane = new Map(counters.map((each) => [each.laneId, each]))
+  const inserts = [...slicesOf(revisions)].map((slice) => messagesInsert(tx, slice, byLane, nowMs))
+  const statements = [
+    ...(chunks.length > 0 ? [chunksInsert(tx, chunks)] : []),
+    countersUpdate(tx, counters),
+    ...inserts.slice(0, 1),
+  ]
+  if (hasRowLocks(tx)) await together(statements).execute(tx)
+  else for (const statement of statements) await statement.execute(tx)
+  for (const statement of inserts.slice(1)) await statement.execute(tx)
+}
+
+/** Statements that change different tables, as one. */
+function together(statements: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
+  const parts = statements.map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
+  return sql`with ${sql.join(parts)} select 1`
+}
+
+function messagesInsert(
+  tx: ControlTransaction,
+  slice: readonly Revision[],
+  counters: ReadonlyMap<number, LaneCounters>,
+  nowMs: number,
+): RawBuilder<unknown> {
+  // All bodies as one value, which costs the same however many there are, and from which each is cut unchanged.
+  const bodies = Buffer.concat(slice.map(({ body }) => body))
+  let start = 1
+  const given = givenRows(
+    tx,
+    {
+      lane_id: 'bigint',
+      seq: 'bigint',
+      event_id: 'bigint',
+      version: 'bigint',
+      chain: 'text',
+      block_number: 'bigint',
+      hash: 'text',
+      body_start: 'bigint',
+      body_bytes: 'bigint',
+      first_byte: 'bigint',
+    },
+    slice.map(({ laneId, seq, eventId, version, chain, blockNumber, hash, body }) => {
+      const bodyStart = start
+      const bytes = body.byteLength
+      start += bytes
+      const firstByte = takeBytes(counters, laneId, bytes)
+      return [laneId, seq, eventId, version, chain, blockNumber, hash, bodyStart, bytes, firstByte]
+    }),
+  )
+  const body = hasRowLocks(tx)
+    ? sql`substring(${bodies}::bytea from body_start::int for body_bytes::int)`
+    : sql`substr(${bodies}, body_start, body_bytes)`
+  return sql`
+    insert into webhook_message
+      (lane_id, seq, event_id, version, chain, block_number, hash, body, body_bytes, first_byte, enqueued_at, tries)
+    select lane_id, seq, event_id, version, chain, block_number, hash, ${body}, body_bytes, first_byte, ${nowMs}, 0
+    from ${given} as given where true
+    on conflict (lane_id, event_id) do update set
+      seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,
+      body_bytes = excluded.body_bytes, first_byte = excluded.first_byte, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`
+}
+
+function takeBytes(counters: ReadonlyMap<number, LaneCounters>, laneId: number, bytes: number): number {
+  const lane = counters.get(laneId)
+  if (lane === undefined) throw new Error(`the counters of lane ${laneId} are not locked`)
+  lane.nextByte += bytes
+  return lane.nextByte - bytes
 }
 
 /** Takes older revisions out of the dead letters (DL-8). */

@@ -1,7 +1,7 @@
 import type { ControlTransaction } from './database.ts'
+import { lockLane } from './lane-counters.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { rewindHead } from './outbox-confirmations.ts'
-import { reserveSequence } from './outbox-lanes.ts'
 import { noteOrphans, UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
 
@@ -30,7 +30,7 @@ export async function withdrawExports(
   let count = 0
   await rewindHead(tx, { projectId, version, chain, aboveBlock })
   for (const { id, is_retracting } of lanes) {
-    await reserveSequence(tx, id, 0)
+    await lockLane(tx, id)
     const withdrawn = await tx
       .deleteFrom('webhook_message')
       .where('lane_id', '=', id)

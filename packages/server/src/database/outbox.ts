@@ -3,11 +3,18 @@ import { createHash } from 'node:crypto'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
+import type { LaneCounters } from './lane-counters.ts'
 import { holdMessages, releaseConfirmed } from './outbox-confirmations.ts'
 import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
-import { findOrCreateLanes, reserveSequences, type OutboxLane } from './outbox-lanes.ts'
+import { findOrCreateLanes, type OutboxLane } from './outbox-lanes.ts'
 import { forgetOrphans } from './outbox-retractions.ts'
-import { rejectOlderRevisions, supersedeDead, upsertMessages, type Revision } from './outbox-revisions.ts'
+import {
+  rejectOlderRevisions,
+  storeJoining,
+  supersedeDead,
+  type Joining,
+  type Revision,
+} from './outbox-revisions.ts'
 
 /** What limits the outbox. */
 export interface OutboxLimits {
@@ -56,18 +63,14 @@ async function enqueueIntoLanes(
   incoming: readonly Incoming[],
   nowMs: number,
 ): Promise<void> {
-  const firstSeqs = await reserveSequences(
-    tx,
-    incoming.map(({ lane, messages }) => ({ laneId: lane.id, count: messages.length })),
-  )
-  const identified = await assignEventIds(
+  const counters = new Map(incoming.map(({ lane }) => [lane.id, lane.counters]))
+  const { identified, chunks } = await assignEventIds(
     tx,
     incoming.flatMap(({ lane, messages }) => messages.map((message) => ({ laneId: lane.id, message }))),
+    counters,
   )
-  const nextSeqs = new Map(firstSeqs)
   const revisions = newestOfEach(identified).map((one) => {
-    const seq = nextSeqs.get(one.laneId) ?? 0
-    nextSeqs.set(one.laneId, seq + 1)
+    const seq = takeSequence(counters, one.laneId)
     return { isNew: one.isNew, revision: revisionOf(one, seq) }
   })
   const inNew = revisions.flatMap(({ isNew, revision }) => (isNew ? [revision] : []))
@@ -86,7 +89,8 @@ async function enqueueIntoLanes(
         ),
       )
   }
-  await storeRevisions(tx, incoming, [...inNew, ...accepted], nowMs)
+  const joining = { revisions: [...inNew, ...accepted], counters: [...counters.values()], chunks }
+  await storeRevisions(tx, incoming, joining, nowMs)
   await supersedeDead(tx, superseding)
   // Blocks that the chain has left behind already need no waiting.
   for (const { lane } of incoming) if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
@@ -95,7 +99,7 @@ async function enqueueIntoLanes(
 async function storeRevisions(
   tx: ControlTransaction,
   incoming: readonly Incoming[],
-  revisions: readonly Revision[],
+  { revisions, ...joining }: Joining,
   nowMs: number,
 ): Promise<void> {
   const confirming = new Set(incoming.flatMap(({ lane }) => (lane.confirmations > 0 ? [lane.id] : [])))
@@ -107,11 +111,15 @@ async function storeRevisions(
       nowMs,
     )
   }
-  await upsertMessages(
-    tx,
-    revisions.filter(({ laneId }) => !confirming.has(laneId)),
-    nowMs,
-  )
+  const queued = revisions.filter(({ laneId }) => !confirming.has(laneId))
+  await storeJoining(tx, { ...joining, revisions: queued }, nowMs)
+}
+
+function takeSequence(counters: ReadonlyMap<number, LaneCounters>, laneId: number): number {
+  const lane = counters.get(laneId)
+  if (lane === undefined) throw new Error(`the counters of lane ${laneId} are not locked`)
+  lane.nextSeq += 1
+  return lane.nextSeq - 1
 }
 
 function eventIdsOf(revisions: readonly Revision[], lane: OutboxLane): readonly number[] {

@@ -11,12 +11,15 @@ export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly 
   const { rows } = await sql<QueuedBytes>`
     select project_id as "projectId", name as channel, next_byte - first_byte as bytes
     from (
-      select lane.project_id, lane.name, sequence.next_byte, (
+      select lane.project_id, lane.name, (
+        select counter.next_byte from webhook_lane_counter as counter where counter.lane_id = lane.id
+        order by counter.next_seq desc limit 1
+      ) as next_byte, (
         select webhook_message.first_byte from webhook_message
         where ${isBehindCursor(sql<number>`lane.id`, sql<number>`lane.cursor_seq`)}
         order by webhook_message.seq limit 1
       ) as first_byte
-      from webhook_lane as lane join webhook_lane_sequence as sequence on sequence.lane_id = lane.id
+      from webhook_lane as lane
     ) as standing
     where first_byte is not null`.execute(db)
   return rows

@@ -56,13 +56,16 @@ interface LaneTable {
   lease_until_at: number
 }
 
-/** Counters of a lane that only ingest writes; its row lock makes the order of `seq` the order of commits. */
-interface LaneSequenceTable {
+/**
+ * Counters of a lane that only ingest writes, one row a lane; its lock makes the order of `seq` the order of commits. The key is lane and
+ * `next_seq`.
+ */
+interface LaneCounterTable {
   lane_id: number
   next_seq: number
   next_chunk: number
   /** Bytes of all messages that ever joined the queue. */
-  next_byte: Generated<number>
+  next_byte: number
 }
 
 /** Messages that wait; nothing else (DL-6). */
@@ -197,7 +200,7 @@ interface DeadMessageTable {
 
 export interface DeliveryTables {
   webhook_lane: LaneTable
-  webhook_lane_sequence: LaneSequenceTable
+  webhook_lane_counter: LaneCounterTable
   webhook_message: MessageTable
   webhook_sent: SentTable
   webhook_held_message: HeldMessageTable

@@ -1,0 +1,103 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { ControlTransaction } from './database.ts'
+import { givenRows } from './given-rows.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
+
+/** Where the numbers of a lane have come to: taken from in memory, and written once when all are taken. */
+export interface LaneCounters {
+  readonly laneId: number
+  /** What `nextSeq` is in the database. */
+  readonly storedSeq: number
+  nextSeq: number
+  nextChunk: number
+  /** Bytes of all messages that ever joined the queue. */
+  nextByte: number
+}
+
+/** A lane's counters as a row with its columns. */
+export interface CounterRow {
+  readonly lane_id: number
+  readonly next_seq: number
+  readonly next_chunk: number
+  readonly next_byte: number
+}
+
+/** {@link LaneCounters} from the row that holds them. */
+export function countersFromRow(row: CounterRow): LaneCounters {
+  return {
+    laneId: row.lane_id,
+    storedSeq: row.next_seq,
+    nextSeq: row.next_seq,
+    nextChunk: row.next_chunk,
+    nextByte: row.next_byte,
+  }
+}
+
+/**
+ * The row of counters of a lane, to be joined with a table that has the lane's id; on PostgreSQL it is locked until the transaction
+ * ends. The newest first: the key has a number that each change raises, so that the versions which the row had before, and which stay for
+ * long while somebody keeps a snapshot open, lie behind it and are not read.
+ */
+export function joinCounters(tx: ControlTransaction, laneId: RawBuilder<number>): RawBuilder<unknown> {
+  if (!hasRowLocks(tx)) return sql`join webhook_lane_counter as counter on counter.lane_id = ${laneId}`
+  return sql`
+    cross join lateral (
+      select * from webhook_lane_counter as newest where newest.lane_id = ${laneId}
+      order by newest.next_seq desc limit 1 for update
+    ) as counter`
+}
+
+/**
+ * Reads the counters of lanes and keeps them locked until the transaction ends, in order of the lanes' ids, as everybody does: the order of
+ * the sequence numbers is then the order of the commits, and no reader's cursor passes one that comes later.
+ */
+export async function lockCounters(
+  tx: ControlTransaction,
+  laneIds: readonly number[],
+): Promise<ReadonlyMap<number, LaneCounters>> {
+  const given = givenRows(
+    tx,
+    { lane_id: 'bigint' },
+    laneIds.toSorted((a, b) => a - b).map((laneId) => [laneId]),
+  )
+  const { rows } = await sql<CounterRow>`
+    select counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
+    from ${given} as given ${joinCounters(tx, sql<number>`given.lane_id`)}`.execute(tx)
+  return new Map(rows.map((row) => [row.lane_id, countersFromRow(row)]))
+}
+
+/** Locks the counters of one lane, as {@link lockCounters} does. */
+export async function lockLane(tx: ControlTransaction, laneId: number): Promise<LaneCounters> {
+  const counters = (await lockCounters(tx, [laneId])).get(laneId)
+  if (counters === undefined) throw new Error(`lane ${laneId} has no counters`)
+  return counters
+}
+
+/** The statement that writes counters which {@link lockCounters} read. */
+export function countersUpdate(
+  tx: ControlTransaction,
+  counters: readonly LaneCounters[],
+): RawBuilder<unknown> {
+  const given = givenRows(
+    tx,
+    {
+      lane_id: 'bigint',
+      stored_seq: 'bigint',
+      next_seq: 'bigint',
+      next_chunk: 'bigint',
+      next_byte: 'bigint',
+    },
+    counters.map(({ laneId, storedSeq, nextSeq, nextChunk, nextByte }) => [
+      laneId,
+      storedSeq,
+      nextSeq,
+      nextChunk,
+      nextByte,
+    ]),
+  )
+  return sql`
+    update webhook_lane_counter
+    set next_seq = given.next_seq, next_chunk = given.next_chunk, next_byte = given.next_byte
+    from ${given} as given
+    where webhook_lane_counter.lane_id = given.lane_id and webhook_lane_counter.next_seq = given.stored_seq`
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import { Client } from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ControlTransaction } from '../../src/database/database.ts'
+import { lockLane } from '../../src/database/lane-counters.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { createBench, exported, type Bench } from './bench.ts'
+
+/** Far more than fit into the pages that may be read. */
+const VERSIONS = 5000
+const PAGES_MAX = 12
+
+let database: TestDatabase
+let bench: Bench
+let reporting: Client
+beforeEach(async () => {
+  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
+  if (!postgres) throw new Error('no PostgreSQL')
+  database = await postgres.open()
+  bench = createBench(database)
+  reporting = new Client({ connectionString: database.location })
+  await reporting.connect()
+  await reporting.query('begin isolation level repeatable read')
+  await reporting.query('select count(*) from webhook_lane')
+})
+afterEach(async () => {
+  await reporting.end()
+  await database.close()
+})
+
+/** Pages of a table and its indexes that a transaction touches. */
+async function pagesTouched(
+  table: string,
+  run: (tx: ControlTransaction) => Promise<unknown>,
+): Promise<number> {
+  return bench.db.transaction().execute(async (tx) => {
+    const touched = async () => {
+      await sql`select pg_stat_force_next_flush()`.execute(tx)
+      const { rows } = await sql<{ pages: number }>`
+        select pg_stat_get_xact_blocks_fetched(c.oid) + (
+          select coalesce(sum(pg_stat_get_xact_blocks_fetched(indexrelid)), 0) from pg_index where indrelid = c.oid
+        ) as pages
+        from pg_class as c where relname = ${table}`.execute(tx)
+      return rows[0]?.pages ?? Number.NaN
+    }
+    const before = await touched()
+    await run(tx)
+    return (await touched()) - before
+  })
+}
+
+it('finds the counters of a channel without reading the versions that a snapshot keeps (DL-6)', async () => {
+  const laneId = await bench.configure()
+  await sql`
+    do $$ begin
+      for i in 1..${sql.lit(VERSIONS)} loop
+        update webhook_lane_counter set next_seq = i + 1 where lane_id = ${sql.lit(laneId)} and next_seq = i;
+      end loop;
+    end $$`.execute(bench.db)
+  expect(await pagesTouched('webhook_lane_counter', (tx) => lockLane(tx, laneId))).toBeLessThanOrEqual(
+    PAGES_MAX,
+  )
+  await bench.enqueue(exported(1))
+  expect((await bench.pending()).map(({ seq }) => seq)).toEqual([VERSIONS + 1])
+})
