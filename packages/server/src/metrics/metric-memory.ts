@@ -1,4 +1,5 @@
 import type { DataVersion } from '../cache/data-version-store.ts'
+import { startOfDayMicros } from '../cache/data-change.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { BlockBuilder } from './block-builder.ts'
 import type { BucketBlock } from './bucket-block.ts'
@@ -12,13 +13,14 @@ import type { MetricType } from './series-source.ts'
 export interface Remembered {
   /** The owner's data version before it was read. */
   readonly version: number
-  /** Nothing but late data can change it: all chains had come further when it was read. */
-  readonly isClosed: boolean
+  /** Nothing but late data can change it: all chains had come further when it was read, and none began behind it since. */
+  isClosed: boolean
   readonly bytes: number
 }
 
 /** Buckets of a block. */
 export interface RememberedBlock extends Remembered {
+  readonly endMicros: number
   readonly block: BucketBlock
 }
 
@@ -39,6 +41,8 @@ export interface MetricMemory {
   days: Map<number, DataVersion>
   whole: number
   seen: number
+  /** The last change of any day that was late, as far as seen. */
+  late: number
   /** The data version at which all series were known. */
   seriesSeen: number
   frontierMicros: number
@@ -57,6 +61,7 @@ export function emptyMemory(): MetricMemory {
     days: new Map(),
     whole: 0,
     seen: -1,
+    late: 0,
     seriesSeen: -1,
     frontierMicros: -Infinity,
     lastReading: Promise.resolve(),
@@ -80,6 +85,7 @@ export async function noteChanges(
   if (latest === memory.seen) return { version: latest, frontierMicros: memory.frontierMicros }
   const { whole, days, frontierMicros } = await store.changesOf(address, address.metric, memory.seen)
   for (const [day, { latest, late }] of days) {
+    if (late > memory.seen) openAgain(memory, startOfDayMicros(day), late)
     const known = memory.days.get(day)
     memory.days.set(day, {
       latest: Math.max(latest, known?.latest ?? 0),
@@ -90,6 +96,29 @@ export async function noteChanges(
   memory.seen = Math.max(memory.seen, latest)
   memory.frontierMicros = frontierMicros ?? -Infinity
   return { version: latest, frontierMicros: memory.frontierMicros }
+}
+
+/**
+ * What came late may be the first data of a chain. Later ones of that chain are not late, wherever other chains have come: behind them, what was
+ * closed is not.
+ */
+function openAgain(memory: MetricMemory, fromMicros: number, late: number): void {
+  memory.late = Math.max(memory.late, late)
+  for (const block of memory.blocks.values()) {
+    if (block.endMicros > fromMicros) block.isClosed = false
+  }
+  for (const [beforeMicros, values] of memory.values) {
+    if (beforeMicros > fromMicros) values.isClosed = false
+  }
+}
+
+/** Is nothing but late data to be expected before a time, as of a reading? */
+export function isClosedBefore(
+  { late }: MetricMemory,
+  { version, frontierMicros }: AsOf,
+  micros: number,
+): boolean {
+  return micros <= frontierMicros && late <= version
 }
 
 /** Data versions never fall, except where the data of a removed version make room for others. */

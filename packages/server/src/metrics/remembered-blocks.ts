@@ -6,6 +6,7 @@ import type { Stretch } from './bucket-source.ts'
 import {
   alone,
   idsOf,
+  isClosedBefore,
   isTrue,
   readSorted,
   type MetricMemory,
@@ -41,13 +42,15 @@ export async function rememberedBlocks(
   if (!isAlone) {
     return alone(memory, () => rememberedBlocks(memory, context, level, statistics, stretch, true))
   }
-  const { version, frontierMicros } = context.asOf
+  const { asOf } = context
   const read = await readBlocks(memory, context, level, statistics, stretchesOf(missing, level))
   for (const number of missing) {
     const block = read.get(number) ?? EMPTY_BLOCK
-    const isClosed = blockStart(number + 1, level) <= frontierMicros
+    const endMicros = blockStart(number + 1, level)
+    const isClosed = isClosedBefore(memory, asOf, endMicros)
+    const bytes = bytesOfBlock(block)
     memory.blocks.delete(keyOf(number))
-    memory.blocks.set(keyOf(number), { version, isClosed, bytes: bytesOfBlock(block), block })
+    memory.blocks.set(keyOf(number), { version: asOf.version, isClosed, endMicros, bytes, block })
     blocks[number - first] = block
   }
   context.onAdded()

@@ -3,6 +3,7 @@ import type { ValueOrder } from './bucket-source.ts'
 import {
   alone,
   idsOf,
+  isClosedBefore,
   isTrue,
   learnNewSeries,
   readSorted,
@@ -27,8 +28,8 @@ export async function rememberedValues(
   if (!isAlone) return alone(memory, () => rememberedValues(memory, context, beforeMicros, true))
   const { type, isSelection, asOf, onAdded } = context
   if (!isSelection) await learnNewSeries(memory, context)
-  const isClosed = beforeMicros <= asOf.frontierMicros
   const read = await (type === 'gauge' ? lastValues : allValues)(memory, context, beforeMicros)
+  const isClosed = isClosedBefore(memory, asOf, beforeMicros)
   const values = new Float64Array(memory.series.length).fill(Number.NaN)
   for (const [place, value] of read) values[place] = value
   memory.values.delete(beforeMicros)

@@ -10,6 +10,7 @@ interface Sent {
   readonly value: number
   readonly block?: number
   readonly pool?: string
+  readonly chain?: string
 }
 
 /** Everything here is asked twice with the result cache off: the second time buckets may come from memory. */
@@ -22,13 +23,13 @@ describe('buckets in memory (CA-6)', () => {
   afterAll(() => service.stop())
 
   async function send(name: string, type: 'gauge' | 'counter', samples: readonly Sent[]): Promise<void> {
-    const lines = samples.map(({ atMs, value, block = 1, pool = 'a' }) =>
+    const lines = samples.map(({ atMs, value, block = 1, pool = 'a', chain = '1' }) =>
       JSON.stringify({
         type,
         name,
         value,
         labels: { pool },
-        chain: '1',
+        chain,
         blockNumber: block,
         timestampMicros: atMs * 1000,
       }),
@@ -110,6 +111,25 @@ describe('buckets in memory (CA-6)', () => {
     expect(await ask(carried, 60, 1, START + 2 * HOUR - 30 * MINUTE)).toEqual({
       a: [...Array.from({ length: 30 }, () => 1), ...Array.from({ length: 31 }, () => 9)],
     })
+  })
+
+  it('follow a chain that begins later and comes from behind', async () => {
+    const total = (unit: string) => ({ ...sum('chains', 1, unit), aggregate: { op: 'SUM' } })
+    const hours = () => ask(total('h'), 3600, 96)
+    const minutes = () => ask(total('m'), 60, 2, START + 3 * DAY)
+    await send(
+      'chains',
+      'gauge',
+      [0, 1, 2, 3, 4].map((day) => ({ atMs: START + day * DAY + MINUTE, value: day })),
+    )
+    expect(await hours()).toEqual({ undefined: [0, 1, 2, 3, 4] })
+    expect(await minutes()).toEqual({ undefined: [3] })
+    // Late, as the first of a chain is; what follows is new data at that chain's open end.
+    await send('chains', 'gauge', [{ atMs: START - DAY, value: 0, chain: '2' }])
+    await send('chains', 'gauge', [{ atMs: START + 3 * DAY + HOUR, value: 30, chain: '2' }])
+    await send('chains', 'gauge', [{ atMs: START + 5 * DAY, value: 0, chain: '2' }])
+    expect(await hours()).toEqual({ undefined: [0, 1, 2, 3, 30, 4] })
+    expect(await minutes()).toEqual({ undefined: [3, 30] })
   })
 
   it('of a few series of many are kept by themselves, and follow new series, late samples and rollbacks', async () => {
