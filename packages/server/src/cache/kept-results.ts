@@ -92,15 +92,14 @@ export function createKeptResults({
     try {
       const stored = await store.read(hashKey(key), memory.get(key)?.computedAt ?? -1)
       if (stored) {
-        const json = await decodeResult(stored.body, limits.entryBytesMax)
+        const decoded = await decodeResult(stored.body, limits.entryBytesMax)
         const { body: _, basis, ...rest } = stored
-        const value = JSON.parse(json) as unknown
-        const content = contentOf(value)
+        const content = decoded && contentOf(decoded.value)
         if (content) {
           const entry = {
             ...rest,
             ...content,
-            value,
+            value: decoded.value,
             basis: JSON.parse(basis) as Basis,
             renderings: new Map(),
           }
@@ -137,9 +136,8 @@ export function createKeptResults({
 
   async function write(key: string, entry: CacheEntry): Promise<void> {
     const { value, projectId, computedAt, computeCostMs, usedAt, basis } = entry
-    const json = JSON.stringify(value)
-    if (Buffer.byteLength(json) > limits.entryBytesMax) return
-    const body = await encodeResult(json)
+    const body = await encodeResult(value, limits.entryBytesMax)
+    if (!body) return
     const row = { projectId, computedAt, computeCostMs, usedAt, basis: JSON.stringify(basis), body }
     await writeGathered({ keyHash: hashKey(key), ...row })
     if (clock.monotonic() - evictedAt < EVICT_EVERY_MS) return

@@ -8,7 +8,7 @@ it('writes what JSON has before each value, for times before and after 1970 and 
   assert(
     property(array(seconds, { maxLength: 30 }), (times) => {
       const ascending = times.toSorted((a, b) => a - b)
-      const { words, lengths } = pointHeads(ascending)
+      const { words, lengths } = pointHeads(Float64Array.from(ascending))
       const bytes = Buffer.from(words.buffer)
       const texts = ascending.map((_, index) => {
         const at = index * HEAD_BYTES

@@ -16,23 +16,23 @@ const BEHIND = '","value":'
 const ZERO = 0x30
 
 /** Those made last: the answers to the queries of a dashboard have the same times. */
-let last: { readonly timestampsSeconds: readonly number[]; readonly heads: PointHeads } | null = null
+let last: { readonly timestampsSeconds: Float64Array; readonly heads: PointHeads } | null = null
 
 /** The heads of points at these whole seconds, ascending. */
-export function pointHeads(timestampsSeconds: readonly number[]): PointHeads {
+export function pointHeads(timestampsSeconds: Float64Array): PointHeads {
   if (last && isSame(last.timestampsSeconds, timestampsSeconds)) return last.heads
   last = { timestampsSeconds, heads: makeHeads(timestampsSeconds) }
   return last.heads
 }
 
-function isSame(a: readonly number[], b: readonly number[]): boolean {
+function isSame(a: Float64Array, b: Float64Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i += 1) if (a[i] !== b[i]) return false
   return true
 }
 
 /** Times that follow one another have as many digits, so that only those are written anew. */
-function makeHeads(timestampsSeconds: readonly number[]): PointHeads {
+function makeHeads(timestampsSeconds: Float64Array): PointHeads {
   const words = new Float64Array(timestampsSeconds.length * HEAD_WORDS)
   const lengths = new Uint8Array(timestampsSeconds.length)
   const bytes = Buffer.from(words.buffer)

@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRangeRenderer, type RangeRenderer } from './range-renderer.ts'
 import { prepareRangeRendering } from './render-range-answer.ts'
 
-const TIMESTAMPS = Array.from({ length: 500 }, (_, i) => 1_700_000_000 + 60 * i)
+const TIMESTAMPS = Float64Array.from({ length: 500 }, (_, i) => 1_700_000_000 + 60 * i)
 const SERIES = Array.from({ length: 40 }, (_, place) => ({
   name: 'price',
   labels: { token: `"${place}"é` },
   displayName: `price ${place}`,
-  values: TIMESTAMPS.map((_, i) => ((i + place) % 7 === 0 ? null : (i * 37 + place) / (1 + (i % 9)))),
+  values: TIMESTAMPS.map((_, i) => ((i + place) % 7 === 0 ? Number.NaN : (i * 37 + place) / (1 + (i % 9)))),
 }))
 const FRAME = {
   results: [{ matrix: { samples: [], totalSamples: 40 } }, { matrix: { samples: [] } }],
@@ -20,9 +21,9 @@ const EXPECTED = JSON.stringify({
       matrix: {
         samples: SERIES.map(({ values, ...metric }) => ({
           metric,
-          values: TIMESTAMPS.flatMap((seconds, i) => {
-            const value = values[i] ?? null
-            return value === null ? [] : [{ timestamp: String(seconds), value }]
+          values: [...TIMESTAMPS].flatMap((seconds, i) => {
+            const value = values[i] ?? Number.NaN
+            return Number.isNaN(value) ? [] : [{ timestamp: String(seconds), value }]
           }),
         })),
         totalSamples: 40,
@@ -59,6 +60,7 @@ describe('an answer that is written out', () => {
   it('fails when its thread ends, and the next one has a new thread', async () => {
     renderer = createRangeRenderer({ threadsMax: 1, pointsMin: 1 })
     const lost = renderer.render(await prepared())
+    await setImmediate()
     await Promise.all([
       expect(lost).rejects.toMatchObject({
         code: 'internal',

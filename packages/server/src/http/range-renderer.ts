@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../platform/errors.ts'
-import { renderRangeAnswer, type RangeRendering } from './render-range-answer.ts'
+import { copyRows, renderRangeAnswer, type RangeRendering } from './render-range-answer.ts'
 
 /** Writes answers out: short ones at once, long ones in threads of their own, so that other requests need not wait for them. */
 export interface RangeRenderer {
@@ -86,22 +86,25 @@ export function createRangeRenderer(
   }
 
   return {
-    render: (rendering) => {
-      const points = rendering.results.reduce((sum, { values }) => sum + values.length, 0)
-      const thread = points < pointsMin || !canThreadsBegin ? undefined : choose()
+    render: async (rendering) => {
+      const isLong = pointsOf(rendering) >= pointsMin
+      const copied = isLong && canThreadsBegin ? await copyRows(rendering) : rendering
+      const thread = copied === rendering ? undefined : choose()
       if (!thread) return renderRangeAnswer(rendering)
       return new Promise((resolve, reject) => {
         thread.jobs.push({ resolve, reject })
         thread.worker.ref()
         // Their memory goes over as it is.
-        thread.worker.postMessage(
-          rendering,
-          rendering.results.map(({ values }) => values.buffer),
-        )
+        const memory = new Set(copied.results.flatMap(({ rows }) => rows.map(({ buffer }) => buffer)))
+        thread.worker.postMessage(copied, [...memory] as ArrayBuffer[])
       })
     },
     close: async () => {
       await Promise.all([...threads].map(({ worker }) => worker.terminate()))
     },
   }
+}
+
+function pointsOf({ timestampsSeconds, results }: RangeRendering): number {
+  return results.reduce((sum, { rows }) => sum + rows.length, 0) * timestampsSeconds.length
 }

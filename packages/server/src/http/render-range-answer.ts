@@ -6,8 +6,9 @@ import { NUMBER_ROOM, writeNumber } from './write-number.ts'
 
 /** Bytes written before other requests get their turn; a few milliseconds. */
 const BYTES_PER_TURN = 400_000
-/** The same for numbers that are put together. */
-const VALUES_PER_TURN = 400_000
+/** The same for numbers that are copied, and for names that are written. */
+const VALUES_PER_TURN = 1_000_000
+const METRICS_PER_TURN = 2000
 /** More than this is not made room for on a guess. */
 const RESERVED_MAX = 64 * 2 ** 20
 const BRACE = 0x7d
@@ -18,40 +19,54 @@ const EMPTY_SAMPLES = '"samples":[]'
 export interface RangeRendering {
   /** JSON of all but the series; those of `results` go in the places of its empty `samples`, one after the other. */
   readonly frame: string
-  readonly timestampsSeconds: readonly number[]
+  readonly timestampsSeconds: Float64Array
   readonly results: readonly SeriesRendering[]
 }
 
 interface SeriesRendering {
   /** JSON of what each series is called. */
   readonly metrics: readonly string[]
-  /** The values of all series, one behind the other; NaN is no point. */
-  readonly values: Float64Array<ArrayBuffer>
+  /** Their values; NaN is no point. */
+  readonly rows: readonly Float64Array[]
 }
 
 /** Puts together what is written of an answer whose series are left out of `frame`. */
 export async function prepareRangeRendering(
   frame: object,
   results: readonly (readonly AnswerSeries[])[],
-  timestampsSeconds: readonly number[],
+  timestampsSeconds: Float64Array,
 ): Promise<RangeRendering> {
   const prepared: SeriesRendering[] = []
-  const points = timestampsSeconds.length
   for (const all of results) {
     const metrics: string[] = []
-    const together = new Float64Array(all.length * points)
-    let turnedAt = 0
-    for (const [place, { name, labels, displayName, values }] of all.entries()) {
+    for (const { name, labels, displayName } of all) {
       metrics.push(JSON.stringify({ name, labels, displayName }))
-      const start = place * points
-      for (let i = 0; i < points; i += 1) together[start + i] = values[i] ?? Number.NaN
-      if (start - turnedAt < VALUES_PER_TURN) continue
-      turnedAt = start
-      await setImmediate()
+      if (metrics.length % METRICS_PER_TURN === 0) await setImmediate()
     }
-    prepared.push({ metrics, values: together })
+    prepared.push({ metrics, rows: all.map(({ values }) => values) })
   }
   return { frame: JSON.stringify(frame), timestampsSeconds, results: prepared }
+}
+
+/** Copies the rows, which are kept, into memory that another thread can be given. */
+export async function copyRows(rendering: RangeRendering): Promise<RangeRendering> {
+  const results: SeriesRendering[] = []
+  const points = rendering.timestampsSeconds.length
+  for (const { metrics, rows } of rendering.results) {
+    const together = new Float64Array(rows.length * points)
+    let turnedAt = 0
+    for (const [place, row] of rows.entries()) {
+      together.set(row, place * points)
+      if ((place - turnedAt) * points < VALUES_PER_TURN) continue
+      turnedAt = place
+      await setImmediate()
+    }
+    results.push({
+      metrics,
+      rows: rows.map((_, place) => together.subarray(place * points, (place + 1) * points)),
+    })
+  }
+  return { ...rendering, results }
 }
 
 /**
@@ -65,7 +80,6 @@ export async function renderRangeAnswer({
 }: RangeRendering): Promise<Uint8Array<ArrayBuffer>> {
   const writer = createWriter()
   const heads = pointHeads(timestampsSeconds)
-  const points = timestampsSeconds.length
   const parts = frame.split(EMPTY_SAMPLES)
   let turnedAt = 0
   for (const [index, part] of parts.entries()) {
@@ -73,10 +87,10 @@ export async function renderRangeAnswer({
     if (index === parts.length - 1) break
     writer.text('"samples":[')
     const startedAt = writer.length
-    const { metrics, values } = results[index] ?? NO_SERIES
+    const { metrics, rows } = results[index] ?? NO_SERIES
     for (const [place, metric] of metrics.entries()) {
       writer.text(`${place === 0 ? '' : ','}{"metric":${metric},"values":[`)
-      writer.points(heads, values.subarray(place * points, (place + 1) * points))
+      writer.points(heads, rows[place] ?? NO_VALUES)
       writer.text(']}')
       // The others are about as long, so that what is written needs to be moved once at most.
       if (place === 0) {
@@ -92,7 +106,8 @@ export async function renderRangeAnswer({
   return writer.bytes()
 }
 
-const NO_SERIES: SeriesRendering = { metrics: [], values: new Float64Array() }
+const NO_SERIES: SeriesRendering = { metrics: [], rows: [] }
+const NO_VALUES = new Float64Array()
 
 interface Writer {
   readonly length: number

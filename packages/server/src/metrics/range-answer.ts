@@ -1,4 +1,3 @@
-import { getOrMake } from '../platform/get-or-make.ts'
 import type { GridSeries } from './grid-series.ts'
 import type { Labels } from './labels.ts'
 import { fillTemplate, labelKey, seriesExpression } from './labels.ts'
@@ -6,11 +5,11 @@ import type { Pace } from './pace.ts'
 import type { Grid } from './time-range.ts'
 
 /**
- * What a range query answers, as plain JSON so that it can be cached. `values` stand for the timestamps at the same
- * places; null is no point.
+ * What a range query answers, as JSON and rows of numbers so that it can be cached. `values` stand for the timestamps at the same
+ * places; NaN is no point.
  */
 export interface RangeAnswer {
-  readonly timestampsSeconds: readonly number[]
+  readonly timestampsSeconds: Float64Array
   readonly stepSeconds: number
   readonly isAdjusted: boolean
   readonly timezone: string
@@ -37,15 +36,13 @@ export interface AnswerSeries {
   readonly name: string
   readonly labels: Labels
   readonly displayName: string
-  readonly values: readonly (number | null)[]
+  readonly values: Float64Array
 }
-
-const timestamps = new WeakMap<Grid, readonly number[]>()
 
 /** The part of an answer that the grid alone decides. */
 export function describeGrid(grid: Grid): Omit<RangeAnswer, 'results' | 'warnings'> {
   return {
-    timestampsSeconds: getOrMake(timestamps, grid, () => Array.from(grid.points)),
+    timestampsSeconds: grid.points,
     stepSeconds: grid.stepSeconds,
     isAdjusted: grid.isAdjusted,
     timezone: grid.zone.name,
@@ -88,17 +85,21 @@ export async function limitSeries(
       name,
       labels,
       displayName: alias ? fillTemplate(alias, labels) : seriesExpression(name, labels),
-      values: withNulls(values),
+      values: ownValues(values),
     })
     await pace.turn()
   }
   return { totalSeries: series.length, series: kept }
 }
 
-function withNulls(values: Float64Array): (number | null)[] {
-  const all: (number | null)[] = []
-  for (const value of values) all.push(Number.isNaN(value) ? null : value)
-  return all
+/** In memory that holds nothing else, and written in one way only: there are many numbers that are none, and two zeros. */
+function ownValues(values: Float64Array): Float64Array {
+  const own = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i += 1) {
+    const value = values[i] ?? Number.NaN
+    own[i] = Number.isNaN(value) ? Number.NaN : value + 0
+  }
+  return own
 }
 
 /** Made where two series end on the same value, which is seldom, and once. */

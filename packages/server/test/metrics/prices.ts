@@ -1,8 +1,7 @@
 import type { QueryRangeRequest } from '@millrace/contract'
 import { expect } from 'vitest'
-import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
 import { startTestEngine } from '../support/fact-engine.ts'
-import { rangeQueries } from './range-queries.ts'
+import { rangeQueries, type PlainAnswer } from './range-queries.ts'
 import { storeSamples, testProject, type Sample } from './samples.ts'
 
 export const NOW = Date.UTC(2026, 5, 30, 12, 30)
@@ -60,12 +59,12 @@ export async function startPrices() {
   const test = await startTestEngine()
   await storeSamples(test.engine, project.id, SAMPLES)
   const query = rangeQueries(test.engine, project, NOW)
-  const ask = (request: Partial<QueryRangeRequest>): Promise<RangeAnswer> => query({ timeRange, ...request })
+  const ask = (request: Partial<QueryRangeRequest>): Promise<PlainAnswer> => query({ timeRange, ...request })
   return { engine: test.engine, ask, stop: () => test.stop() }
 }
 
 /** The values of a result by its labels, in the order of the answer. */
-export function values(answer: RangeAnswer, index = 0): Record<string, readonly (number | null)[]> {
+export function values(answer: PlainAnswer, index = 0): Record<string, readonly (number | null)[]> {
   const result = answer.results[index]
   expect(result?.error).toBeNull()
   return Object.fromEntries(

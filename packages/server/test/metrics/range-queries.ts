@@ -6,7 +6,7 @@ import { createBucketSource } from '../../src/clickhouse/bucket-source.ts'
 import { createSeriesSource, type SeriesSourceLimits } from '../../src/clickhouse/series-source.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { parseRangeQuery } from '../../src/metrics/range-query.ts'
-import type { RangeAnswer } from '../../src/metrics/range-answer.ts'
+import type { AnswerSeries, RangeAnswer, RangeResult } from '../../src/metrics/range-answer.ts'
 import { createRememberedSeries, type RememberedSeriesLimits } from '../../src/metrics/remembered-series.ts'
 import { createRunRangeQuery } from '../../src/metrics/run-range-query.ts'
 import type { Project } from '../../src/projects/project.ts'
@@ -56,9 +56,26 @@ export function rangeQueries(
     : scans
   const run = createRunRangeQuery({ source, cache, clock })
   const never = new AbortController().signal
-  return async (request: QueryRangeRequest, signal = never): Promise<RangeAnswer> => {
+  return async (request: QueryRangeRequest, signal = never): Promise<PlainAnswer> => {
     const policy = parseCachePolicy(request.cachePolicy, CACHE_DEFAULTS)
     const { answer } = await run(project, parseRangeQuery(request), policy, signal)
-    return answer
+    return plain(answer)
+  }
+}
+
+/** An answer as JSON has it, where no point is null. */
+export type PlainAnswer = ReturnType<typeof plain>
+
+/** An answer as JSON has it. */
+export function plain(answer: RangeAnswer) {
+  const plainSeries = (series: AnswerSeries) => ({
+    ...series,
+    values: Array.from(series.values, (value) => (Number.isNaN(value) ? null : value)),
+  })
+  const plainResult = (result: RangeResult) => ({ ...result, series: result.series.map(plainSeries) })
+  return {
+    ...answer,
+    timestampsSeconds: Array.from(answer.timestampsSeconds),
+    results: answer.results.map(plainResult),
   }
 }

@@ -48,7 +48,7 @@ function instantToWire(
   stats: CacheStats,
   isInterfacePrefix: boolean,
 ): QueryInstantAnswer {
-  const timestamps = answer.timestampsSeconds.map(String)
+  const timestamps = Array.from(answer.timestampsSeconds, String)
   return {
     results: answer.results.map(({ id, alias, error, series }) => ({
       ...(id === null ? {} : { id }),

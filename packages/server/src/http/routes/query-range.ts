@@ -105,8 +105,8 @@ export function answerToWire(
   }
 }
 
-function seriesToWire(series: readonly AnswerSeries[], timestampsSeconds: readonly number[]): MetricSample[] {
-  const timestamps = timestampsSeconds.map(String)
+function seriesToWire(series: readonly AnswerSeries[], timestampsSeconds: Float64Array): MetricSample[] {
+  const timestamps = Array.from(timestampsSeconds, String)
   return series.map((each) => sampleToWire(each, timestamps))
 }
 
@@ -114,8 +114,8 @@ function seriesToWire(series: readonly AnswerSeries[], timestampsSeconds: readon
 export function sampleToWire(series: AnswerSeries, timestamps: readonly string[]): MetricSample {
   const values: { timestamp: string; value: number }[] = []
   for (const [i, timestamp] of timestamps.entries()) {
-    const value = series.values[i] ?? null
-    if (value !== null) values.push({ timestamp, value })
+    const value = series.values[i] ?? Number.NaN
+    if (!Number.isNaN(value)) values.push({ timestamp, value })
   }
   const { name, labels, displayName } = series
   return { metric: { name, labels, displayName }, values }
