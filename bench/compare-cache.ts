@@ -21,6 +21,7 @@ import {
   panelQuery,
   startBareServer,
   victoriaMetrics,
+  WARM_UP_FUNCTION,
   type Asked,
   type PanelFunction,
 } from './cache/systems.ts'
@@ -63,6 +64,7 @@ async function run(): Promise<void> {
     for (const clients of [1, 8]) {
       for (const system of [...systems, bare.asked]) results.push(await repeat(system, clients, endMs))
     }
+    for (const system of systems) await followAbsolute(system, WARM_UP_FUNCTION, endMs)
     for (const name of PANEL_FUNCTIONS) {
       for (const system of systems) results.push(await followAbsolute(system, name, endMs))
     }

@@ -21,7 +21,9 @@ export interface Asked {
 
 /** Points of the first are known from the round before; the second is added up again each time, from buckets in memory. */
 export const PANEL_FUNCTIONS = ['max_over_time', 'avg_over_time'] as const
-export type PanelFunction = (typeof PANEL_FUNCTIONS)[number]
+export type PanelFunction = (typeof PANEL_FUNCTIONS)[number] | typeof WARM_UP_FUNCTION
+/** Of what is asked before panels are measured, so that a program that is compiled as it runs is compiled. */
+export const WARM_UP_FUNCTION = 'min_over_time'
 
 /** Bodies of requests to the service, as its clients send them. */
 export function askMillrace(key: string, body: object, path = `metrics/${PROJECT}/query_range`): Buffer {

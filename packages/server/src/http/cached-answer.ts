@@ -39,7 +39,8 @@ const COMPRESSIONS: Readonly<Record<'br' | 'zstd' | 'gzip', Compress>> = {
 const QUICK_COMPRESSIONS: Readonly<Record<'br' | 'zstd' | 'gzip', (bytes: Uint8Array) => Uint8Array>> = {
   br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   zstd: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  gzip: (bytes) => gzipSync(bytes, { level: 1 }),
+  // Answers repeat themselves at short distances: a window of 8 KiB finds as much as one of 32, and takes less to set up.
+  gzip: (bytes) => gzipSync(bytes, { level: 1, windowBits: 13 }),
 }
 const QUICK_BYTES_MIN = 1024
 const QUICK_BYTES_MAX = 128 * 1024

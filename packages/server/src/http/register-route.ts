@@ -137,11 +137,13 @@ function callerSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal
   return controller.signal
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
 function parseJson(body: unknown): unknown {
   if (body === undefined || (body as Uint8Array).length === 0) return {}
   checkJsonSize(body as Uint8Array)
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body as Uint8Array))
+    return JSON.parse(utf8.decode(body as Uint8Array))
   } catch (error) {
     throw invalidArgument(`the body is not valid JSON: ${(error as Error).message}`)
   }

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidArgument } from '../platform/errors.ts'
+import { getOrMake } from '../platform/get-or-make.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -47,11 +48,26 @@ function normalise(schema: SchemaNode, value: unknown): unknown {
 
 function normaliseObject(properties: Readonly<Record<string, SchemaNode>>, value: Json): Json {
   const read: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties)) {
-    const given = own(value, name) ?? own(value, snakeCase(name)) ?? schema.default
+  for (const { name, inSnakeCase, schema } of getOrMake(spelledProperties, properties, () =>
+    spell(properties),
+  )) {
+    const given = own(value, name) ?? own(value, inSnakeCase) ?? schema.default
     if (given !== undefined) read[name] = normalise(schema, given)
   }
   return read
+}
+
+/** A property of an object, in both spellings. */
+interface SpelledProperty {
+  readonly name: string
+  readonly inSnakeCase: string
+  readonly schema: SchemaNode
+}
+
+const spelledProperties = new WeakMap<Readonly<Record<string, SchemaNode>>, readonly SpelledProperty[]>()
+
+function spell(properties: Readonly<Record<string, SchemaNode>>): readonly SpelledProperty[] {
+  return Object.entries(properties).map(([name, schema]) => ({ name, inSnakeCase: snakeCase(name), schema }))
 }
 
 function withoutNulls(map: Json): Json {
