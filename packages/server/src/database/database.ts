@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import { Pool, types } from 'pg'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { createPreparingClient } from './preparing-client.ts'
 import type { ControlSchema } from './schema.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
 import { createSqliteCheckpointer } from './sqlite-checkpointer.ts'
@@ -64,8 +65,21 @@ export async function openDatabase(location: string): Promise<OpenDatabase> {
   }
 }
 
-/** How PostgreSQL is not to answer statements that have a limit; all of ours are small. */
-const PLANS = 'set enable_incremental_sort = off; set enable_bitmapscan = off'
+/**
+ * How PostgreSQL answers statements, all of which want few rows of what may be many: not in ways that read a whole table, or a whole lane to
+ * sort it, where a key gives what is wanted in its order. So one plan serves for all parameters, also one that was made when a table was
+ * empty. What is ruled out has a cost beyond all bounds where nothing else is left, for which PostgreSQL would compile the statement.
+ */
+const PLANS = `set plan_cache_mode = force_generic_plan; ${[
+  'enable_incremental_sort',
+  'enable_bitmapscan',
+  'enable_seqscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'jit',
+]
+  .map((way) => `set ${way} = off`)
+  .join('; ')}`
 
 function createPool(connectionString: string): Pool {
   const pool = new Pool({
@@ -74,7 +88,7 @@ function createPool(connectionString: string): Pool {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: 'millrace',
-    // Each of them reads a whole lane and sorts it, where its key gives the few messages that are wanted in their order.
+    Client: createPreparingClient(),
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, whatever its type says
     onConnect: async (client) => void (await client.query(PLANS)),
   })

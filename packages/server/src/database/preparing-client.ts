@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { Client, DatabaseError } from 'pg'
+
+/** How often a text has to come to be prepared: one that comes once would only fill the memory of the server. */
+const PREPARED_FROM = 3
+/** Texts that are prepared on each connection, and texts that are counted. */
+const PREPARED_MAX = 300
+const COUNTED_MAX = 3000
+
+/**
+ * What says that prepared statements cannot be used: a pooler hands connections out by the transaction, so that the server does not know
+ * the statement or knows it already; or a newer release has changed a table that it reads.
+ */
+const REFUSALS: ReadonlySet<string> = new Set(['26000', '42P05', '0A000'])
+
+/**
+ * Connections for a pool, on which statements that come again and again are prepared once: to plan one takes PostgreSQL longer than to run
+ * it. After the first refusal of a prepared statement, which is an error like any other, none of the pool's is prepared any more.
+ */
+export function createPreparingClient(): typeof Client {
+  const nameOf = createNames()
+  let isPreparing = true
+
+  return class PreparingClient extends Client {
+    // oxlint-disable-next-line typescript/no-explicit-any -- the driver has an overload for each way to call it
+    override query(query: any, values?: any, callback?: any): any {
+      const isStatement = typeof query === 'string' && Array.isArray(values) && values.length > 0
+      const name = isStatement && callback === undefined && isPreparing ? nameOf(query) : null
+      if (name === null) return super.query(query, values, callback)
+      return super.query({ name, text: String(query), values }).catch((error: unknown) => {
+        if (error instanceof DatabaseError && REFUSALS.has(error.code ?? '')) isPreparing = false
+        throw error
+      })
+    }
+  }
+}
+
+/** Names of texts under which they are prepared; null for a text that is not, or not yet. Of a text, so that no name ever means another. */
+function createNames(): (text: string) => string | null {
+  const counts = new Map<string, number>()
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    const count = (counts.get(text) ?? 0) + 1
+    if (counts.size >= COUNTED_MAX) counts.clear()
+    counts.set(text, count)
+    if (count < PREPARED_FROM || names.size >= PREPARED_MAX) return null
+    const name = createHash('sha256').update(text).digest('base64url')
+    names.set(text, name)
+    return name
+  }
+}

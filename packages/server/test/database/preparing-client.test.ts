@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ControlDatabase } from '../../src/database/database.ts'
+import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+
+let database: TestDatabase
+beforeEach(async () => {
+  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
+  if (!postgres) throw new Error('no PostgreSQL')
+  database = await postgres.open()
+})
+afterEach(() => database.close())
+
+async function doubled(db: ControlDatabase, given: number): Promise<number | undefined> {
+  const { rows } = await sql<{ doubled: number }>`select ${given}::bigint * 2 as doubled`.execute(db)
+  return rows[0]?.doubled
+}
+
+async function countPrepared(db: ControlDatabase): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_prepared_statements where statement like '%as doubled'`.execute(db)
+  return rows[0]?.count ?? Number.NaN
+}
+
+it('prepares what comes again, and only that', async () => {
+  await database.db.connection().execute(async (db) => {
+    expect([await doubled(db, 1), await countPrepared(db)]).toEqual([2, 0])
+    expect([await doubled(db, 2), await doubled(db, 3), await doubled(db, 4)]).toEqual([4, 6, 8])
+    expect(await countPrepared(db)).toBe(1)
+  })
+})
+
+it('does without after the server did not know a statement, as behind a pooler', async () => {
+  await database.db.connection().execute(async (db) => {
+    for (const given of [1, 2, 3]) expect(await doubled(db, given)).toBe(given * 2)
+    await sql`deallocate all`.execute(db)
+    await expect(doubled(db, 4)).rejects.toThrow('does not exist')
+    for (const given of [5, 6, 7]) expect(await doubled(db, given)).toBe(given * 2)
+    expect(await countPrepared(db)).toBe(0)
+  })
+})
