@@ -49,8 +49,10 @@ export function createAlertStore(db: ControlDatabase): AlertStore {
 function findTroubled(tx: ControlTransaction) {
   return claimingRows(
     tx,
+    'webhook_lane',
     tx
       .selectFrom('webhook_lane')
+      .innerJoin('webhook_lane_state', 'webhook_lane_state.lane_id', 'webhook_lane.id')
       .selectAll()
       .where('deleted_at', 'is', null)
       .where((eb) =>

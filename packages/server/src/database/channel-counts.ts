@@ -5,6 +5,7 @@ import type { ControlDatabase } from './database.ts'
 export async function countChannels(db: ControlDatabase): Promise<ChannelCounts> {
   const rows = await db
     .selectFrom('webhook_lane')
+    .innerJoin('webhook_lane_state', 'webhook_lane_state.lane_id', 'webhook_lane.id')
     .select(['is_paused', 'disabled_reason', 'failing_since_at'])
     .where('deleted_at', 'is', null)
     .where((eb) =>

@@ -13,7 +13,7 @@ const BELONGINGS = [
 ] as const
 
 /** What also goes when nobody can ever use the channel's event ids again. */
-const MEMORY = ['webhook_event_id', 'webhook_arrival', 'webhook_lane_counter'] as const
+const MEMORY = ['webhook_event_id', 'webhook_arrival', 'webhook_lane_counter', 'webhook_lane_state'] as const
 
 /** Removes everything that waits in a channel or tells of its past. Its event ids stay taken (EV-1). */
 export async function clearChannel(tx: ControlTransaction, laneId: number): Promise<void> {

@@ -2,7 +2,10 @@ import type { Selectable } from 'kysely'
 import type { ChannelLimits, ChannelTls, Destination } from '../delivery/channel.ts'
 import type { DeliveryTables } from './schema/delivery.ts'
 
-export type LaneRow = Selectable<DeliveryTables['webhook_lane']>
+export type ChannelRow = Selectable<DeliveryTables['webhook_lane']>
+
+/** A channel with the state of its lane. */
+export type LaneRow = ChannelRow & Selectable<DeliveryTables['webhook_lane_state']>
 
 /** A channel's limits as columns. */
 export function channelColumns(limits: ChannelLimits) {
@@ -29,7 +32,7 @@ export function limitsFromRow(row: ReturnType<typeof channelColumns>): ChannelLi
 }
 
 /** A channel's headers from their column. */
-export function headersFromRow(row: Pick<LaneRow, 'headers'>): Readonly<Record<string, string>> {
+export function headersFromRow(row: Pick<ChannelRow, 'headers'>): Readonly<Record<string, string>> {
   return JSON.parse(row.headers) as Record<string, string>
 }
 
@@ -52,7 +55,7 @@ export function tlsFromRow(row: ReturnType<typeof tlsColumns>): ChannelTls {
 }
 
 /** Where the requests of a lane go; `nowMs` decides whether the previous secret still signs. */
-export function destinationFromRow(row: LaneRow, nowMs: number): Destination {
+export function destinationFromRow(row: ChannelRow, nowMs: number): Destination {
   return {
     url: row.url ?? '',
     headers: headersFromRow(row),

@@ -20,6 +20,7 @@ export async function findChannels(
 ): Promise<readonly Channel[]> {
   let query = db
     .selectFrom('webhook_lane')
+    .innerJoin('webhook_lane_state', 'webhook_lane_state.lane_id', 'webhook_lane.id')
     .selectAll()
     .select((eb) => {
       const waiting = eb

@@ -84,38 +84,42 @@ async function change(
 ): Promise<void> {
   const startsAfresh = url !== undefined || isPaused === false
   const isTaken = url !== undefined || isPaused === true
-  await tx
-    .updateTable('webhook_lane')
-    .set((eb) => ({
-      ...(isTaken ? { epoch: eb('epoch', '+', 1), owner: null } : {}),
-      ...(url === undefined ? {} : { url, secret, host: new URL(url).host }),
-      ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
-      ...(tls === undefined ? {} : tlsColumns(tls)),
-      ...(limits === undefined ? {} : channelColumns(limits)),
-      ...(confirmations === undefined ? {} : { confirmations }),
-      ...(isRetracting === undefined ? {} : { is_retracting: isRetracting ? 1 : 0 }),
-      ...(alertChannel === undefined ? {} : { alert_channel: alertChannel }),
-      ...(isPaused === undefined ? {} : { is_paused: isPaused ? 1 : 0 }),
-      ...(startsAfresh
-        ? {
-            disabled_reason: null,
-            ages_from_at: nowMs,
-            failures: 0,
-            failing_since_at: null,
-            refusals: 0,
-            next_attempt_at: 0,
-          }
-        : {}),
-    }))
-    .where('id', '=', id)
-    .execute()
+  const configuration = {
+    ...(url === undefined ? {} : { url, secret, host: new URL(url).host }),
+    ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
+    ...(tls === undefined ? {} : tlsColumns(tls)),
+    ...(limits === undefined ? {} : channelColumns(limits)),
+    ...(confirmations === undefined ? {} : { confirmations }),
+    ...(isRetracting === undefined ? {} : { is_retracting: isRetracting ? 1 : 0 }),
+    ...(alertChannel === undefined ? {} : { alert_channel: alertChannel }),
+    ...(isPaused === undefined ? {} : { is_paused: isPaused ? 1 : 0 }),
+    ...(startsAfresh
+      ? {
+          disabled_reason: null,
+          ages_from_at: nowMs,
+        }
+      : {}),
+  }
+  if (Object.keys(configuration).length > 0) {
+    await tx.updateTable('webhook_lane').set(configuration).where('id', '=', id).execute()
+  }
+  if (isTaken || startsAfresh) {
+    await tx
+      .updateTable('webhook_lane_state')
+      .set((eb) => ({
+        ...(isTaken ? { epoch: eb('epoch', '+', 1), owner: null } : {}),
+        ...(startsAfresh ? { failures: 0, failing_since_at: null, refusals: 0, next_attempt_at: 0 } : {}),
+      }))
+      .where('lane_id', '=', id)
+      .execute()
+  }
   if (confirmations !== undefined) await releaseConfirmed(tx, id, nowMs)
 }
 
 async function remove(tx: ControlTransaction, id: number, nowMs: number): Promise<void> {
   await tx
     .updateTable('webhook_lane')
-    .set((eb) => ({
+    .set({
       deleted_at: nowMs,
       url: null,
       secret: null,
@@ -131,11 +135,13 @@ async function remove(tx: ControlTransaction, id: number, nowMs: number): Promis
       is_retracting: 0,
       is_paused: 0,
       disabled_reason: null,
-      failures: 0,
-      failing_since_at: null,
-      epoch: eb('epoch', '+', 1),
-    }))
+    })
     .where('id', '=', id)
+    .execute()
+  await tx
+    .updateTable('webhook_lane_state')
+    .set((eb) => ({ failures: 0, failing_since_at: null, epoch: eb('epoch', '+', 1) }))
+    .where('lane_id', '=', id)
     .execute()
   await clearChannel(tx, id)
 }

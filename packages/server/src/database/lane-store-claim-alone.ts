@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { chooseLanes } from '../delivery/choose-lanes.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
+import type { LaneRow } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { isFree, isNoneOf, lanesFromRows } from './lane-store-claim.ts'
@@ -15,32 +16,26 @@ export async function claimAlone(
   request: ClaimRequest,
 ): Promise<readonly ClaimedLane[]> {
   const { owner, nowMs, leaseMs, exceptLaneIds } = request
-  const ready = await tx
-    .selectFrom('webhook_lane')
-    .select(['id', 'host', 'failures'])
-    .where(
-      sql<boolean>`webhook_lane.id in (
+  const { rows: ready } = await sql<Pick<LaneRow, 'id' | 'host' | 'failures'>>`
+    select lane.id, lane.host, state.failures
+    from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
+    where lane.id in (
         with recursive waiting(lane_id) as (
           select min(lane_id) from webhook_message
           union all
           select (select min(lane_id) from webhook_message where lane_id > waiting.lane_id) from waiting
           where waiting.lane_id is not null
         )
-        select lane_id from waiting where lane_id is not null)`,
-    )
-    .where((eb) => isFree(eb, nowMs))
-    .where(isNoneOf(tx, exceptLaneIds))
-    .where(
-      sql<boolean>`(
-        exists (
-          select 1 from webhook_message as message where message.lane_id = webhook_lane.id
-          and message.seq > webhook_lane.cursor_seq and message.shelved_until_at is null)
-        or exists (
-          select 1 from webhook_message as message where message.lane_id = webhook_lane.id
-          and message.shelved_until_at <= ${nowMs}))`,
-    )
-    .orderBy('served_at')
-    .execute()
+        select lane_id from waiting where lane_id is not null)
+    and ${isFree(nowMs)} and ${isNoneOf(tx, exceptLaneIds)}
+    and (
+      exists (
+        select 1 from webhook_message as message where message.lane_id = lane.id
+        and message.seq > state.cursor_seq and message.shelved_until_at is null)
+      or exists (
+        select 1 from webhook_message as message where message.lane_id = lane.id
+        and message.shelved_until_at <= ${nowMs}))
+    order by state.served_at`.execute(tx)
   const chosen = chooseLanes(
     ready.map(({ id, host, failures }) => ({ id, host: host ?? '', isFailing: failures > 0 })),
     request,
@@ -51,11 +46,11 @@ export async function claimAlone(
     { lane_id: 'bigint' },
     chosen.map(({ id }) => [id]),
   )
-  const rows = await tx
-    .updateTable('webhook_lane')
-    .set((eb) => ({ owner, epoch: eb('epoch', '+', 1), lease_until_at: nowMs + leaseMs }))
-    .where(sql<boolean>`webhook_lane.id in (select lane_id from ${given} as given)`)
-    .returningAll()
-    .execute()
+  await sql`
+    update webhook_lane_state set owner = ${owner}, epoch = epoch + 1, lease_until_at = ${nowMs + leaseMs}
+    where lane_id in (select lane_id from ${given} as given)`.execute(tx)
+  const { rows } = await sql<LaneRow>`
+    select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
+    where lane.id in (select lane_id from ${given} as given)`.execute(tx)
   return lanesFromRows(tx, rows, request)
 }

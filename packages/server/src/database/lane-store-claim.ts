@@ -1,4 +1,4 @@
-import { sql, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
 import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
@@ -6,12 +6,11 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
-import { claimingRows } from './lane-store-locks.ts'
-import type { ControlSchema } from './schema.ts'
+import { joinNewestState } from './lane-states.ts'
 
 /**
  * Claims lanes that have something to send now and that nobody holds, those that waited longest first; `failures`
- * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9).
+ * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9). On PostgreSQL.
  */
 export async function claimReady(
   db: ControlDatabase,
@@ -21,56 +20,40 @@ export async function claimReady(
   busyHosts: ReadonlyMap<string, number>,
 ): Promise<readonly LaneRow[]> {
   if (limit <= 0) return []
-  // A host that is half busy takes part by what is left to it, so only few hosts make the statement longer.
+  // A host that is half busy takes part by what is left to it, so only few hosts are sent along.
   const share = hostShare(hostLimit)
-  const crowded = [...busyHosts].filter(([, count]) => count > hostLimit - share)
-  const full = crowded.filter(([, count]) => count >= hostLimit).map(([host]) => host)
-  const partly = crowded.filter(([, count]) => count < hostLimit)
-
-  const standings = db
-    .selectFrom('webhook_lane')
-    .select((eb) => [
-      'id',
-      'host',
-      eb.fn
-        .agg<number>('row_number')
-        .over((over) => over.partitionBy('host').orderBy('served_at'))
-        .as('place'),
-    ])
-    .where((eb) => isReady(eb, failures, nowMs))
-    .where(isNoneOf(db, exceptLaneIds))
-    .$if(full.length > 0, (query) => query.where('host', 'not in', full))
-  return (
-    db
-      .with('standing', () => standings)
-      // As a common table expression, because a subquery that locks may be run more than once.
-      .with('ready', (cte) =>
-        claimingRows(
-          db,
-          db
-            .selectFrom('webhook_lane')
-            .select('webhook_lane.id')
-            // Again, on the row that gets locked: another may have claimed the lane since it was ranked.
-            .where((eb) => isFree(eb, nowMs))
-            .where('webhook_lane.id', 'in', () => {
-              let ranked = cte.selectFrom('standing').select('standing.id').where('place', '<=', share)
-              for (const [host, count] of partly) {
-                ranked = ranked.where((eb) =>
-                  eb.or([eb('host', '<>', host), eb('place', '<=', hostLimit - count)]),
-                )
-              }
-              return ranked
-            })
-            .orderBy('served_at')
-            .limit(limit),
-        ),
-      )
-      .updateTable('webhook_lane')
-      .set((eb) => ({ owner, epoch: eb('epoch', '+', 1), lease_until_at: nowMs + leaseMs }))
-      .where('id', 'in', (eb) => eb.selectFrom('ready').select('ready.id'))
-      .returningAll()
-      .execute()
+  const crowded = givenRows(
+    db,
+    { host: 'text', places: 'bigint' },
+    [...busyHosts]
+      .filter(([, count]) => count > hostLimit - share)
+      .map(([host, count]) => [host, Math.max(0, hostLimit - count)]),
   )
+  const [id, cursorSeq] = [sql<number>`lane.id`, sql<number>`state.cursor_seq`]
+  // Locked by the epoch, which whoever claims or takes a lane meanwhile raises: then it is not found any more.
+  const { rows } = await sql<LaneRow>`
+    with standing as materialized (
+      select lane.id, lane.host, state.epoch, state.served_at,
+        row_number() over (partition by lane.host order by state.served_at) as place
+      from webhook_lane as lane ${joinNewestState(id)}
+      where ${isFree(nowMs)} and state.failures ${sql.raw(failures)} 0 and ${isNoneOf(db, exceptLaneIds)}
+        and (${waitsBehind(id, cursorSeq)} or ${firstDueAt(id)} <= ${nowMs})
+    ),
+    ready as materialized (
+      select state.lane_id, state.epoch from standing
+      join webhook_lane_state as state on state.lane_id = standing.id and state.epoch = standing.epoch
+      where standing.place <= coalesce((select places from ${crowded} as given where given.host = standing.host), ${share})
+        and state.lease_until_at <= ${nowMs}
+      order by standing.served_at limit ${limit} for update of state skip locked
+    ),
+    claimed as (
+      update webhook_lane_state as state
+      set owner = ${owner}, epoch = state.epoch + 1, lease_until_at = ${nowMs + leaseMs}
+      from ready where state.lane_id = ready.lane_id and state.epoch = ready.epoch
+      returning state.*
+    )
+    select lane.*, claimed.* from claimed join webhook_lane as lane on lane.id = claimed.lane_id`.execute(db)
+  return rows
 }
 
 /** In one text however many there are, because each new text of a statement is prepared anew. */
@@ -83,37 +66,19 @@ export function isNoneOf(
     { lane_id: 'bigint' },
     laneIds.map((laneId) => [laneId]),
   )
-  return sql`webhook_lane.id not in (select lane_id from ${given} as given)`
+  return sql`lane.id not in (select lane_id from ${given} as given)`
 }
 
 /** A wait that is longer than its cap by this much was not meant. */
 const CLOCK_SLACK_MS = 60_000
 
-type Lanes = ExpressionBuilder<ControlSchema, 'webhook_lane'>
-
-/** Nobody holds the lane, and nothing keeps it from sending. */
-export function isFree(eb: Lanes, nowMs: number) {
-  return eb.and([
-    eb('url', 'is not', null),
-    eb('is_paused', '=', 0),
-    eb('disabled_reason', 'is', null),
-    eb.or([
-      eb('next_attempt_at', '<=', nowMs),
-      // Longer than any wait: the clock was set back since.
-      eb('next_attempt_at', '>', eb(eb.val(nowMs + CLOCK_SLACK_MS), '+', eb.ref('backoff_cap_ms'))),
-    ]),
-    eb('lease_until_at', '<=', nowMs),
-  ])
-}
-
-/** The lane is free and has something to send: behind its cursor, or on a schedule of its own (DL-4). */
-function isReady(eb: Lanes, failures: '=' | '>', nowMs: number) {
-  const id = eb.ref('webhook_lane.id')
-  return eb.and([
-    isFree(eb, nowMs),
-    eb('failures', failures, 0),
-    eb.or([waitsBehind(id, eb.ref('webhook_lane.cursor_seq')), eb(firstDueAt(id), '<=', nowMs)]),
-  ])
+/** Nobody holds the lane, of which `lane` is the channel and `state` the state, and nothing keeps it from sending. */
+export function isFree(nowMs: number): RawBuilder<SqlBool> {
+  // A wait that is longer than any: the clock was set back since.
+  return sql`(
+    lane.url is not null and lane.is_paused = 0 and lane.disabled_reason is null
+    and (state.next_attempt_at <= ${nowMs} or state.next_attempt_at > ${nowMs + CLOCK_SLACK_MS} + lane.backoff_cap_ms)
+    and state.lease_until_at <= ${nowMs})`
 }
 
 /** Lanes as their owner gets them, the first of them with what they send first; a shelved message that is due is left to be looked for (DL-4). */

@@ -12,12 +12,16 @@ export function lockingRows<DB, TB extends keyof DB, O>(
   return hasRowLocks(db) ? query.forUpdate() : query
 }
 
-/** Like {@link lockingRows}, but leaves out rows that somebody else has locked: two claims never wait for each other. */
+/**
+ * Like {@link lockingRows}, but of one table, and leaves out rows that somebody else has locked: two who do the same never wait for each
+ * other.
+ */
 export function claimingRows<DB, TB extends keyof DB, O>(
   db: ControlDatabase | ControlTransaction,
+  table: TB & string,
   query: SelectQueryBuilder<DB, TB, O>,
 ): SelectQueryBuilder<DB, TB, O> {
-  return hasRowLocks(db) ? query.forUpdate().skipLocked() : query
+  return hasRowLocks(db) ? query.forUpdate(table).skipLocked() : query
 }
 
 /** True on PostgreSQL; SQLite has a single writer. */

@@ -172,22 +172,21 @@ async function updateLanes(
           else 1 end as is_released
       from ${given} as given
     )
-    update webhook_lane set
+    update webhook_lane_state set
       failures = decided.failures,
       failing_since_at = decided.failing_since_at,
       refusals = decided.refusals,
       batch_limit = decided.batch_limit,
       cursor_seq = decided.cursor_seq,
       next_attempt_at = decided.next_attempt_at,
-      disabled_reason = null,
-      owner = case decided.is_released when 1 then null else webhook_lane.owner end,
-      lease_until_at = case decided.is_released when 1 then 0 else webhook_lane.lease_until_at end,
-      served_at = case decided.is_released when 1 then decided.settled_at else webhook_lane.served_at end
+      owner = case decided.is_released when 1 then null else webhook_lane_state.owner end,
+      lease_until_at = case decided.is_released when 1 then 0 else webhook_lane_state.lease_until_at end,
+      served_at = case decided.is_released when 1 then decided.settled_at else webhook_lane_state.served_at end
     from decided
-    where webhook_lane.id = decided.id and webhook_lane.owner = decided.owner
-      and webhook_lane.epoch = decided.epoch and webhook_lane.cursor_seq = decided.from_cursor_seq
-    returning webhook_lane.id, webhook_lane.owner,
-      case when ${firstDueAt(sql<number>`webhook_lane.id`)} <= ${nowMs} then 1 else 0 end as is_due`.execute(
+    where webhook_lane_state.lane_id = decided.id and webhook_lane_state.owner = decided.owner
+      and webhook_lane_state.epoch = decided.epoch and webhook_lane_state.cursor_seq = decided.from_cursor_seq
+    returning webhook_lane_state.lane_id as id, webhook_lane_state.owner,
+      case when ${firstDueAt(sql<number>`webhook_lane_state.lane_id`)} <= ${nowMs} then 1 else 0 end as is_due`.execute(
     tx,
   )
   return new Map(

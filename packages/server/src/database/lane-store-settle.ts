@@ -30,9 +30,9 @@ export async function settleLane(
  */
 async function endTakenLease(tx: ControlTransaction, { laneId, owner, epoch }: LaneClaim): Promise<void> {
   await tx
-    .updateTable('webhook_lane')
+    .updateTable('webhook_lane_state')
     .set({ owner: null, lease_until_at: 0 })
-    .where('id', '=', laneId)
+    .where('lane_id', '=', laneId)
     .where((eb) =>
       eb.or([
         eb.and([eb('owner', 'is', null), eb('epoch', '=', epoch + 1)]),
@@ -47,8 +47,13 @@ async function updateLane(
   { laneId, owner, epoch }: LaneClaim,
   { lane, fromCursorSeq, nextAttemptAt, disabledReason, next, settledAt }: Settlement,
 ): Promise<boolean> {
+  // The channel before its state, as whoever changes a channel does.
+  if (disabledReason !== null) {
+    const channel = tx.selectFrom('webhook_lane').select('id').where('id', '=', laneId)
+    await lockingRows(tx, channel).execute()
+  }
   const { numUpdatedRows } = await tx
-    .updateTable('webhook_lane')
+    .updateTable('webhook_lane_state')
     .set({
       failures: lane.failures,
       failing_since_at: lane.failingSinceAt,
@@ -56,15 +61,22 @@ async function updateLane(
       batch_limit: lane.batchLimit,
       cursor_seq: lane.cursorSeq,
       next_attempt_at: nextAttemptAt,
-      disabled_reason: disabledReason,
       ...(next === null ? { owner: null, lease_until_at: 0, served_at: settledAt } : {}),
     })
-    .where('id', '=', laneId)
+    .where('lane_id', '=', laneId)
     .where('owner', '=', owner)
     .where('epoch', '=', epoch)
     .where('cursor_seq', '=', fromCursorSeq)
     .executeTakeFirstOrThrow()
-  return numUpdatedRows > 0n
+  const isClaimStanding = numUpdatedRows > 0n
+  if (isClaimStanding && disabledReason !== null) {
+    await tx
+      .updateTable('webhook_lane')
+      .set({ disabled_reason: disabledReason })
+      .where('id', '=', laneId)
+      .execute()
+  }
+  return isClaimStanding
 }
 
 /**

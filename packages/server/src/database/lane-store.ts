@@ -9,7 +9,7 @@ import { createSettler } from './lane-store-settler.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
 
-/** Lanes in the control database. A lease is a row of `webhook_lane` with an owner, an epoch and an end. */
+/** Lanes in the control database. A lease is a row of `webhook_lane_state` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
   const settle = createSettler(db)
   return {
@@ -43,7 +43,7 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
 
     async releaseAll() {
       await db
-        .updateTable('webhook_lane')
+        .updateTable('webhook_lane_state')
         .set((eb) => ({ owner: null, lease_until_at: 0, epoch: eb('epoch', '+', 1) }))
         .where('lease_until_at', '>', 0)
         .execute()
@@ -77,8 +77,8 @@ async function claimFairly(db: ControlDatabase, request: ClaimRequest): Promise<
 /** The lane's row, if its claim stands. */
 function claimedLane(db: ControlDatabase | ControlTransaction, { laneId, owner, epoch }: LaneClaim) {
   return db
-    .updateTable('webhook_lane')
-    .where('id', '=', laneId)
+    .updateTable('webhook_lane_state')
+    .where('lane_id', '=', laneId)
     .where('owner', '=', owner)
     .where('epoch', '=', epoch)
 }

@@ -13,6 +13,7 @@ import { chainHeightsMigration } from './migrations/0061-chain-heights.ts'
 import { openWritesMigration } from './migrations/0062-open-writes.ts'
 import { queuedBytesMigration } from './migrations/0070-queued-bytes.ts'
 import { laneCountersMigration } from './migrations/0071-lane-counters.ts'
+import { laneStatesMigration } from './migrations/0072-lane-states.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   openWritesMigration,
   queuedBytesMigration,
   laneCountersMigration,
+  laneStatesMigration,
 ]

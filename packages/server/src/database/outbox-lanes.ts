@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { DEFAULT_LIMITS, SYSTEM_TLS } from '../delivery/channel.ts'
-import { channelColumns, tlsColumns, type LaneRow } from './channel-store-row.ts'
+import { channelColumns, tlsColumns, type ChannelRow } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { countersFromRow, joinCounters, type CounterRow, type LaneCounters } from './lane-counters.ts'
@@ -42,7 +42,8 @@ export async function findOrCreateLanes(
   }))
 }
 
-type FoundLane = CounterRow & Pick<LaneRow, 'name' | 'url' | 'deleted_at' | 'confirmations' | 'is_retracting'>
+type FoundLane = CounterRow &
+  Pick<ChannelRow, 'name' | 'url' | 'deleted_at' | 'confirmations' | 'is_retracting'>
 
 async function findLanes(
   tx: ControlTransaction,
@@ -94,21 +95,16 @@ export async function createLane(
       is_paused: 0,
       disabled_reason: null,
       ages_from_at: nowMs,
-      failures: 0,
-      failing_since_at: null,
-      refusals: 0,
-      batch_limit: null,
-      next_attempt_at: 0,
-      cursor_seq: 0,
-      served_at: 0,
-      owner: null,
-      epoch: 0,
-      lease_until_at: 0,
     })
     .onConflict((conflict) => conflict.columns(['project_id', 'name']).doUpdateSet({ deleted_at: null }))
     .returning('id')
     .executeTakeFirstOrThrow()
   // The lane's own row is locked by now, so nobody else does the same.
+  await sql`
+    insert into webhook_lane_state
+      (lane_id, epoch, failures, refusals, next_attempt_at, cursor_seq, served_at, lease_until_at)
+    select cast(${id} as bigint), 0, 0, 0, 0, 0, 0, 0
+    where not exists (select 1 from webhook_lane_state where lane_id = ${id})`.execute(tx)
   await sql`
     insert into webhook_lane_counter (lane_id, next_seq, next_chunk, next_byte)
     select cast(${id} as bigint), 1, 0, 0 where not exists (select 1 from webhook_lane_counter where lane_id = ${id})`.execute(

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { QueuedBytes } from '../delivery/queue-bound.ts'
 import type { ControlDatabase } from './database.ts'
 import { isBehindCursor } from './lane-queue.ts'
+import { newestCursor } from './lane-states.ts'
 
 /**
  * What waits behind the cursors of all lanes, in bytes: the difference between where the next message will begin and where the first that
@@ -16,7 +17,7 @@ export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly 
         order by counter.next_seq desc limit 1
       ) as next_byte, (
         select webhook_message.first_byte from webhook_message
-        where ${isBehindCursor(sql<number>`lane.id`, sql<number>`lane.cursor_seq`)}
+        where ${isBehindCursor(sql<number>`lane.id`, newestCursor(sql<number>`lane.id`))}
         order by webhook_message.seq limit 1
       ) as first_byte
       from webhook_lane as lane

@@ -68,7 +68,7 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
       const channel = await bench.channels.find(7, name)
       expect(channel).toMatchObject({ failures: 0, recentAttempts: 1, recentAcknowledged: 1 })
     }
-    const lanes = await database.db.selectFrom('webhook_lane').select(['owner', 'cursor_seq']).execute()
+    const lanes = await database.db.selectFrom('webhook_lane_state').select(['owner', 'cursor_seq']).execute()
     expect(lanes).toEqual(CHANNELS.map(() => ({ owner: null, cursor_seq: 3 })))
   })
 
@@ -86,15 +86,16 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
   it('counts for the others when one channel has another owner by then (DL-6)', async () => {
     await serveTogether(() =>
       database.db
-        .updateTable('webhook_lane')
+        .updateTable('webhook_lane_state')
         .set((eb) => ({ epoch: eb('epoch', '+', 1), owner: 'another' }))
-        .where('name', '=', 'three')
+        .where('lane_id', '=', (eb) => eb.selectFrom('webhook_lane').select('id').where('name', '=', 'three'))
         .execute(),
     )
     expect(await bench.pending()).toEqual([])
     expect(await sent()).toHaveLength(9)
     const three = await database.db
-      .selectFrom('webhook_lane')
+      .selectFrom('webhook_lane_state')
+      .innerJoin('webhook_lane', 'webhook_lane.id', 'webhook_lane_state.lane_id')
       .select(['owner', 'cursor_seq'])
       .where('name', '=', 'three')
       .executeTakeFirstOrThrow()
@@ -114,9 +115,9 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
         // The first acknowledgement had not reached the disk; the claim had.
         await database.db.insertInto('webhook_message').values(before).execute()
         await database.db
-          .updateTable('webhook_lane')
+          .updateTable('webhook_lane_state')
           .set({ cursor_seq: 0 })
-          .where('id', '=', laneId)
+          .where('lane_id', '=', laneId)
           .execute()
       }
       return ACKNOWLEDGED
@@ -164,7 +165,11 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
       two: { state: 'held', next: { isShelved: false, messages: [expect.objectContaining({ seq: 4 })] } },
       three: { state: 'released' },
     })
-    const owners = await database.db.selectFrom('webhook_lane').select(['name', 'owner']).execute()
+    const owners = await database.db
+      .selectFrom('webhook_lane_state')
+      .innerJoin('webhook_lane', 'webhook_lane.id', 'webhook_lane_state.lane_id')
+      .select(['name', 'owner'])
+      .execute()
     expect(owners.filter(({ owner }) => owner !== null).map(({ name }) => name)).toEqual(['two'])
   })
 })

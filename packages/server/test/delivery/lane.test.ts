@@ -32,7 +32,7 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
   async function waitAfterWork(): Promise<number> {
     await bench.work()
     const { next_attempt_at } = await bench.db
-      .selectFrom('webhook_lane')
+      .selectFrom('webhook_lane_state')
       .select('next_attempt_at')
       .executeTakeFirstOrThrow()
     return next_attempt_at - bench.clock.now()

@@ -3,12 +3,14 @@ import { Client } from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ControlTransaction } from '../../src/database/database.ts'
 import { lockLane } from '../../src/database/lane-counters.ts'
+import { createLaneStore } from '../../src/database/lane-store.ts'
+import type { ClaimedLane } from '../../src/delivery/lane.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { createBench, exported, type Bench } from './bench.ts'
+import { claimRequest, createBench, exported, type Bench } from './bench.ts'
 
 /** Far more than fit into the pages that may be read. */
 const VERSIONS = 5000
-const PAGES_MAX = 12
+const PAGES_MAX = 24
 
 let database: TestDatabase
 let bench: Bench
@@ -62,4 +64,21 @@ it('finds the counters of a channel without reading the versions that a snapshot
   )
   await bench.enqueue(exported(1))
   expect((await bench.pending()).map(({ seq }) => seq)).toEqual([VERSIONS + 1])
+})
+
+it('finds the state of a channel without reading the versions that a snapshot keeps (DL-3)', async () => {
+  const laneId = await bench.configure()
+  await bench.enqueue(exported(1))
+  await sql`
+    do $$ begin
+      for i in 1..${sql.lit(VERSIONS)} loop
+        update webhook_lane_state set epoch = i where lane_id = ${sql.lit(laneId)} and epoch = i - 1;
+      end loop;
+    end $$`.execute(bench.db)
+  let lanes: readonly ClaimedLane[] = []
+  const pages = await pagesTouched('webhook_lane_state', async (tx) => {
+    lanes = await createLaneStore(tx).claim(claimRequest('worker', bench.clock.now()))
+  })
+  expect(lanes.map(({ claim }) => claim)).toEqual([{ laneId, owner: 'worker', epoch: VERSIONS + 1 }])
+  expect(pages).toBeLessThanOrEqual(PAGES_MAX)
 })

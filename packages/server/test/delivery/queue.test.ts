@@ -250,7 +250,8 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     await bench.db.transaction().execute((tx) => removeChannelsOfProject(tx, PROJECT_ID + 1))
     expect(await bench.pending()).toHaveLength(2)
     await bench.db.transaction().execute((tx) => removeChannelsOfProject(tx, PROJECT_ID))
-    for (const table of ['webhook_lane', 'webhook_message', 'webhook_event_id', 'webhook_arrival'] as const) {
+    const tables = ['webhook_lane', 'webhook_lane_state', 'webhook_lane_counter', 'webhook_message'] as const
+    for (const table of [...tables, 'webhook_event_id', 'webhook_arrival'] as const) {
       expect(await bench.db.selectFrom(table).selectAll().execute()).toEqual([])
     }
   })

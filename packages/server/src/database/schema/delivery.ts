@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely'
 
-/** One row a channel: where it delivers, its limits, the state of its lane, and who holds its lease (DL-3). */
+/** One row a channel: where it delivers, and its limits. */
 interface LaneTable {
   id: Generated<number>
   project_id: number
@@ -43,6 +43,12 @@ interface LaneTable {
   disabled_reason: string | null
   /** Messages age from here or from their arrival, whichever is later (IN-7). */
   ages_from_at: number
+}
+
+/** One row a channel: the state of its lane, and who holds its lease (DL-3). The key is lane and epoch, which rises with each claim. */
+interface LaneStateTable {
+  lane_id: number
+  epoch: number
   failures: number
   failing_since_at: number | null
   refusals: number
@@ -52,7 +58,6 @@ interface LaneTable {
   cursor_seq: number
   served_at: number
   owner: string | null
-  epoch: number
   lease_until_at: number
 }
 
@@ -200,6 +205,7 @@ interface DeadMessageTable {
 
 export interface DeliveryTables {
   webhook_lane: LaneTable
+  webhook_lane_state: LaneStateTable
   webhook_lane_counter: LaneCounterTable
   webhook_message: MessageTable
   webhook_sent: SentTable

@@ -249,7 +249,7 @@ async function waiting(db: OpenDatabase['db']): Promise<number> {
     .select((eb) => eb.fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   const lanes = await db
-    .selectFrom('webhook_lane')
+    .selectFrom('webhook_lane_state')
     .select((eb) => eb.fn.countAll().as('count'))
     .where('lease_until_at', '>', Date.now())
     .executeTakeFirstOrThrow()
