@@ -14,7 +14,7 @@ const STATE = [
   'lease_until_at',
 ] as const
 
-const OPTIONAL: readonly string[] = ['failing_since_at', 'batch_limit', 'owner']
+const OPTIONAL: ReadonlySet<string> = new Set(['failing_since_at', 'batch_limit', 'owner'])
 
 /**
  * The states of lanes, by a key that each claim raises: PostgreSQL then finds the newest version of a row first, however many older ones it
@@ -29,7 +29,7 @@ export const laneStatesMigration: ControlMigration = {
       .addColumn('epoch', 'bigint', (c) => c.notNull())
     for (const name of STATE) {
       table = table.addColumn(name, name === 'owner' ? 'text' : 'bigint', (c) =>
-        OPTIONAL.includes(name) ? c : c.notNull(),
+        OPTIONAL.has(name) ? c : c.notNull(),
       )
     }
     await table.addPrimaryKeyConstraint('webhook_lane_state_key', ['lane_id', 'epoch']).execute()
