@@ -1,9 +1,13 @@
 const NAMES_MAX = 3
 
-/** The names that differ least from this one, in at most a third of its letters; the most alike first. */
-export function nearestNames(name: string, known: readonly string[]): readonly string[] {
+/** The names that differ least from this one, in at most a third of its letters and at most `lettersMax`; the most alike first. */
+export function nearestNames(
+  name: string,
+  known: readonly string[],
+  lettersMax = Infinity,
+): readonly string[] {
   const wanted = name.toLowerCase()
-  const distanceMax = Math.max(1, Math.floor(wanted.length / 3))
+  const distanceMax = Math.min(lettersMax, Math.max(1, Math.floor(wanted.length / 3)))
   return known
     .filter((each) => Math.abs(each.length - wanted.length) <= distanceMax)
     .map((each) => ({ each, distance: distanceBetween(wanted, each.toLowerCase()) }))

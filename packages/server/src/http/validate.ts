@@ -2,18 +2,14 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidArgument } from '../platform/errors.ts'
 import { getOrMake } from '../platform/get-or-make.ts'
+import { misspeltMembers } from './misspelt-members.ts'
+import { isRecord, mayBe, snakeCase, type Json, type SchemaNode } from './schema-node.ts'
 
-type Json = Readonly<Record<string, unknown>>
+const hints = new WeakMap<object, readonly string[]>()
 
-/** Parts of a JSON Schema that reading a value needs. */
-interface SchemaNode {
-  readonly type?: string
-  readonly properties?: Readonly<Record<string, SchemaNode>>
-  readonly items?: SchemaNode
-  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
-  readonly anyOf?: readonly SchemaNode[]
-  readonly const?: unknown
-  readonly default?: unknown
+/** What was unknown in a value that a reader made and looks like a mistake, as sentences. */
+export function hintsOf(read: unknown): readonly string[] {
+  return isRecord(read) ? (hints.get(read) ?? []) : []
 }
 
 /**
@@ -28,7 +24,11 @@ export function createReader(schema: TSchema, what: string): (value: unknown) =>
   const validator = Compile(schema)
   return (value) => {
     const read = normalise(schema, value)
-    if (validator.Check(read)) return read
+    if (validator.Check(read)) {
+      const misspelt = misspeltMembers(schema, value)
+      if (misspelt.length > 0 && isRecord(read)) hints.set(read, misspelt)
+      return read
+    }
     throw invalidArgument(describe(validator.Errors(read), what))
   }
 }
@@ -74,33 +74,8 @@ function withoutNulls(map: Json): Json {
   return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== null))
 }
 
-/** Whether a member of a union is the one meant, judged by its outermost type. */
-function mayBe(schema: SchemaNode, value: unknown): boolean {
-  if (schema.const !== undefined) return schema.const === value
-  if (schema.anyOf) return schema.anyOf.some((option) => mayBe(option, value))
-  switch (schema.type) {
-    case 'object':
-      return isRecord(value)
-    case 'array':
-      return Array.isArray(value)
-    case 'integer':
-    case 'number':
-      return typeof value === 'number'
-    default:
-      return typeof value === schema.type
-  }
-}
-
 function own(value: Json, name: string): unknown {
   return Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 interface Fault {

@@ -101,6 +101,26 @@ describe('the answer to a metrics query tells', () => {
     expect(headers.get('server-timing')).toMatch(/total;dur/)
   })
 
+  it('in `warnings` of members that it does not know and that look like one it does, and nobody else of them', async () => {
+    const hint = 'queries[0].agregate is not known and was left out; did you mean aggregate?'
+    const misspelt = { alias: 'misspelt', agregate: { op: 'SUM' } }
+    const hintsIn = ({ warnings }: { warnings: string[] }) =>
+      warnings.filter((each) => each.includes('left out;'))
+    for (const round of ['computed', 'kept']) {
+      const { body } = await ask(misspelt)
+      expect([round, hintsIn(body)]).toEqual([round, [hint]])
+    }
+    expect(hintsIn((await ask({ alias: 'misspelt' })).body)).toEqual([])
+    expect(hintsIn((await ask(misspelt)).body)).toEqual([hint])
+    const instant = await ask(misspelt, { time: START_MS + HOUR_MS }, 'metrics/demo/explain/query')
+    expect(hintsIn(instant.body)).toEqual([hint])
+    const { body } = await service.post('/insights/demo/explain/query', {
+      timeRange,
+      queries: [{ metricsQuery: { query: 'price', agregate: { op: 'SUM' } } }],
+    })
+    expect(hintsIn(body)).toEqual([hint.replace('[0].', '[0].metricsQuery.')])
+  })
+
   it('of an instant query and of insights the same', async () => {
     const instant = await ask({}, { time: START_MS + HOUR_MS, explain: true }, 'metrics/demo/explain/query')
     expect(instant.body.explain.queries[0].plan.samples).toBe('carried forward')

@@ -3,8 +3,9 @@ import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.t
 import type { RunInsights } from '../../metrics/run-insights.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { explainToWire, serverTiming } from './explain.ts'
-import { answerToWire } from './query-range.ts'
+import { answerToWire, hinted } from './query-range.ts'
 
 /** `POST /insights/{owner}/{project}/query`: metrics and events on one grid. */
 export function insightsRoute(runInsights: RunInsights, cacheDefaults?: CacheDefaults): AnyRoute {
@@ -22,7 +23,8 @@ export function insightsRoute(runInsights: RunInsights, cacheDefaults?: CacheDef
       const { body, project, signal, isInterfacePrefix } = context
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
       const outcome = await runInsights(project, body, policy, signal)
-      const { answer, stats, cached } = outcome
+      const { stats } = outcome
+      const { answer, cached } = hinted(outcome, hintsOf(body))
       context.setHeader('server-timing', serverTiming(outcome))
       const toWire = (): InsightsAnswer => {
         const wire = answerToWire(answer, stats, isInterfacePrefix)

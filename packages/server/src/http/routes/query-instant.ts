@@ -5,8 +5,10 @@ import type { RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { explainToWire, serverTiming } from './explain.ts'
 import {
+  hinted,
   interfaceStatsToWire,
   sampleToWire,
   statsToWire,
@@ -32,7 +34,8 @@ export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRo
       const query = parseRangeQuery({ ...queries, timeRange })
       const policy = parseCachePolicy(cachePolicy, cacheDefaults)
       const outcome = await runRangeQuery(project, query, policy, signal)
-      const { answer, stats, cached } = outcome
+      const { stats } = outcome
+      const { answer, cached } = hinted(outcome, hintsOf(body))
       context.setHeader('server-timing', serverTiming(outcome))
       const toWire = () => ({
         ...instantToWire(answer, stats, isInterfacePrefix),

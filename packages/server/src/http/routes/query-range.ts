@@ -1,6 +1,7 @@
 import { QueryRangeAnswer, QueryRangeRequest, type MetricSample } from '@millrace/contract'
 import type { CacheDetails, CacheStats } from '../../cache/cache-policy.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
+import type { AnswerOutcome } from '../../metrics/answer-through-cache.ts'
 import type { AnswerSeries, RangeAnswer } from '../../metrics/range-answer.ts'
 import { parseRangeQuery } from '../../metrics/range-query.ts'
 import type { RunRangeQuery } from '../../metrics/run-range-query.ts'
@@ -8,6 +9,7 @@ import { cachedAnswer } from '../cached-answer.ts'
 import type { RangeRenderer } from '../range-renderer.ts'
 import { prepareRangeRendering } from '../render-range-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { explainToWire, serverTiming } from './explain.ts'
 
 export interface QueryRangeRouteDependencies {
@@ -48,7 +50,8 @@ export function queryRangeRoute({
       const query = parseRangeQuery(body)
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
       const outcome = await runRangeQuery(project, query, policy, signal)
-      const { answer, stats, cached } = outcome
+      const { stats } = outcome
+      const { answer, cached } = hinted(outcome, hintsOf(body))
       context.setHeader('server-timing', serverTiming(outcome))
       const toWire = async () => {
         context.setHeader('content-type', 'application/json; charset=utf-8')
@@ -68,6 +71,18 @@ export function queryRangeRoute({
       return cached ? cachedAnswer(context, cached, policy, toWire) : toWire()
     },
   })
+}
+
+/** An answer with warnings about the request, which what is kept for equal requests does not have. */
+export function hinted(
+  { answer, cached }: AnswerOutcome,
+  hints: readonly string[],
+): Pick<AnswerOutcome, 'answer' | 'cached'> {
+  if (hints.length === 0) return { answer, ...(cached ? { cached } : {}) }
+  return {
+    answer: { ...answer, warnings: [...answer.warnings, ...hints] },
+    ...(cached ? { cached: { ...cached, etag: null } } : {}),
+  }
 }
 
 /** A whole answer (WI-3). */

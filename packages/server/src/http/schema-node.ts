@@ -1,0 +1,40 @@
+/** An object of JSON. */
+export type Json = Readonly<Record<string, unknown>>
+
+/** Parts of a JSON Schema that reading a value needs. */
+export interface SchemaNode {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly items?: SchemaNode
+  readonly patternProperties?: Readonly<Record<string, SchemaNode>>
+  readonly anyOf?: readonly SchemaNode[]
+  readonly const?: unknown
+  readonly default?: unknown
+}
+
+/** Whether a member of a union is the one meant, judged by its outermost type. */
+export function mayBe(schema: SchemaNode, value: unknown): boolean {
+  if (schema.const !== undefined) return schema.const === value
+  if (schema.anyOf) return schema.anyOf.some((option) => mayBe(option, value))
+  switch (schema.type) {
+    case 'object':
+      return isRecord(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'integer':
+    case 'number':
+      return typeof value === 'number'
+    default:
+      return typeof value === schema.type
+  }
+}
+
+/** The other spelling of a member's name (WI-2). */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** Is it an object, and no array? */
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
