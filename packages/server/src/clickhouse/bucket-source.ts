@@ -3,6 +3,7 @@ import type {
   BucketSource,
   MetricAddress,
   OnBucketRow,
+  Stretch,
   ValueOrder,
 } from '../metrics/bucket-source.ts'
 import type { LabelMatcher } from '../metrics/label-matcher.ts'
@@ -10,6 +11,7 @@ import { HOUR_MICROS } from '../metrics/hour-edges.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
+import { ofSnapshot } from './snapshot-condition.ts'
 import { findSeries, hasEngineCode, type SeriesRow } from './series-source-find.ts'
 import {
   AFTER,
@@ -98,17 +100,46 @@ function isGone(error: unknown): boolean {
   return hasEngineCode(error, 'UNKNOWN_DATABASE', 'UNKNOWN_TABLE')
 }
 
-function bucketsSql({ type, ids, bucketMicros, statistics, stretches }: BucketOrder): string {
+/** Hours know of no batches: where some are to be left out, samples are read. Days do not lie on both sides. */
+function bucketsSql(order: BucketOrder): string {
+  const { bucketMicros, stretches, snapshot } = order
   const hours = bucketMicros / HOUR_MICROS
-  const columns = statistics.map((statistic) => `, toFloat64(${hourlyStatistic(type, statistic) ?? '0'})`)
-  const within = stretches.map(({ fromMicros, toMicros }) =>
+  const [bucket, after] = hours >= 1 ? ofHours(hours) : ofSamples(bucketMicros)
+  const key = `toInt64(2 * ${bucket} + ${after})`
+  const openFrom = snapshot?.fromMicros ?? Infinity
+  const settled = clip(stretches, -Infinity, openFrom).map(({ fromMicros, toMicros }) =>
     hours >= 1 ? `(${hourlyBounds(fromMicros, toMicros)})` : timeBounds(fromMicros, toMicros),
   )
-  const [bucket, after] = hours >= 1 ? ofHours(hours) : ofSamples(bucketMicros)
-  return `select series_id, toInt64(2 * ${bucket} + ${after}) as key, toFloat64(${HOURLY_HISTORY.count})${columns.join('')}
+  const open = clip(stretches, openFrom, Infinity).map(({ fromMicros, toMicros }) =>
+    timeBounds(fromMicros, toMicros),
+  )
+  const parts = [
+    { within: settled, condition: '' },
+    { within: open, condition: ofSnapshot(snapshot, 'batch') },
+  ].filter(({ within }) => within.length > 0)
+  return parts
+    .map(
+      ({ within, condition }) =>
+        `${statementOf(order, key)} and (${within.join(' or ')})${condition}\ngroup by series_id, key`,
+    )
+    .join('\nunion all\n')
+}
+
+function statementOf({ type, ids, statistics }: BucketOrder, key: string): string {
+  const columns = statistics.map((statistic) => `, toFloat64(${hourlyStatistic(type, statistic) ?? '0'})`)
+  return `select series_id, ${key} as key, toFloat64(${HOURLY_HISTORY.count})${columns.join('')}
 from points
-where ${ofSeries(ids)} and (${within.join(' or ')})
-group by series_id, key`
+where ${ofSeries(ids)}`
+}
+
+/** The parts of stretches that lie in another. */
+function clip(stretches: readonly Stretch[], fromMicros: number, toMicros: number): readonly Stretch[] {
+  return stretches
+    .map((each) => ({
+      fromMicros: Math.max(each.fromMicros, fromMicros),
+      toMicros: Math.min(each.toMicros, toMicros),
+    }))
+    .filter((each) => each.fromMicros < each.toMicros)
 }
 
 /** The number of a bucket of so many hours, and whether a row lies after its first microsecond. */

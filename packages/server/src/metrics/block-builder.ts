@@ -124,7 +124,8 @@ function addUp(counts: Int32Array): void {
   for (let i = 1; i < counts.length; i += 1) counts[i] = (counts[i] ?? 0) + (counts[i - 1] ?? 0)
 }
 
-function findRegular(starts: Int32Array, keys: Uint8Array, bucketsPerBlock: number): Uint8Array {
+/** The places of series with one row for each bucket, none of them for a first microsecond. */
+export function findRegular(starts: Int32Array, keys: Uint8Array, bucketsPerBlock: number): Uint8Array {
   const isRegular = new Uint8Array(starts.length - 1)
   for (let place = 0; place < isRegular.length; place += 1) {
     const start = starts[place] ?? 0

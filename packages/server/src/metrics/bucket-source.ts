@@ -1,3 +1,4 @@
+import type { Snapshot } from '../cache/snapshot.ts'
 import type { LabelMatcher } from './label-matcher.ts'
 import type { Labels } from './labels.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
@@ -35,6 +36,8 @@ export interface BucketOrder {
   readonly statistics: readonly CellStatistic[]
   /** They begin and end on buckets. */
   readonly stretches: readonly Stretch[]
+  /** What is to be left out; it matters from the beginning of a UTC day on. */
+  readonly snapshot: Snapshot | null
 }
 
 /** Which values to read: of each series the last one in `[fromMicros, beforeMicros)`, both full hours; without a beginning where that is null. */

@@ -1,4 +1,5 @@
 import type { DataVersion } from '../cache/data-version-store.ts'
+import type { Snapshot } from '../cache/snapshot.ts'
 import { startOfDayMicros } from '../cache/data-change.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { BlockBuilder } from './block-builder.ts'
@@ -18,9 +19,19 @@ export interface Remembered {
   readonly bytes: number
 }
 
+/** What lies before a time, on a bucket, is as it was at a data version and in all since. */
+export interface Settled {
+  readonly untilMicros: number
+  readonly since: number
+}
+
 /** Buckets of a block. */
 export interface RememberedBlock extends Remembered {
   readonly endMicros: number
+  /** Does it hold just what the version does, and nothing of what was being written meanwhile? */
+  readonly isExact: boolean
+  /** The part at its beginning to which late data alone can add; null where none is known. */
+  settled: Settled | null
   readonly block: BucketBlock
 }
 
@@ -46,6 +57,8 @@ export interface MetricMemory {
   /** The data version at which all series were known. */
   seriesSeen: number
   frontierMicros: number
+  /** Where the frontier was at data versions or before them, the newest last. */
+  frontiers: readonly AsOf[]
   /** The last reading that adds to this, so that two do not read the same. */
   lastReading: Promise<unknown>
 }
@@ -64,6 +77,7 @@ export function emptyMemory(): MetricMemory {
     late: 0,
     seriesSeen: -1,
     frontierMicros: -Infinity,
+    frontiers: [],
     lastReading: Promise.resolve(),
   }
 }
@@ -95,6 +109,9 @@ export async function noteChanges(
   memory.whole = Math.max(memory.whole, whole)
   memory.seen = Math.max(memory.seen, latest)
   memory.frontierMicros = frontierMicros ?? -Infinity
+  // It may be that of a later version than what was asked first, but of none later than this.
+  const noted = { version: await store.latest(address), frontierMicros: memory.frontierMicros }
+  memory.frontiers = [...memory.frontiers.slice(1 - FRONTIERS_MAX), noted]
   return { version: latest, frontierMicros: memory.frontierMicros }
 }
 
@@ -105,7 +122,9 @@ export async function noteChanges(
 function openAgain(memory: MetricMemory, fromMicros: number, late: number): void {
   memory.late = Math.max(memory.late, late)
   for (const block of memory.blocks.values()) {
-    if (block.endMicros > fromMicros) block.isClosed = false
+    if (block.endMicros <= fromMicros) continue
+    block.isClosed = false
+    block.settled = null
   }
   for (const [beforeMicros, values] of memory.values) {
     if (beforeMicros > fromMicros) values.isClosed = false
@@ -119,6 +138,15 @@ export function isClosedBefore(
   micros: number,
 ): boolean {
   return micros <= frontierMicros && late <= version
+}
+
+const FRONTIERS_MAX = 4
+
+/** Up to where the data of a version were settled: what came with later versions lies behind it, unless it was late. */
+export function settledAt({ frontiers, late, whole }: MetricMemory, version: number): number {
+  if (Math.max(late, whole) > version) return -Infinity
+  const known = frontiers.findLast((each) => each.version <= version && late <= each.version)
+  return known?.frontierMicros ?? -Infinity
 }
 
 /** Data versions never fall, except where the data of a removed version make room for others. */
@@ -143,6 +171,9 @@ export interface ReadingContext {
   /** Is the memory that of a selection, of which alone is to be read? */
   readonly isSelection: boolean
   readonly asOf: AsOf
+  /** The data version that is asked for; the snapshot leaves out what is being written to it. */
+  readonly dataVersion: number
+  readonly snapshot: Snapshot | null
   readonly pace: Pace
   readonly signal: AbortSignal
   /** Told what was added, for the budget. */

@@ -23,10 +23,10 @@ export interface Reduction {
 export async function reduceQuery(
   { source, clock }: { readonly source: SeriesSource; readonly clock: Clock },
   plan: QueryPlan,
-  { projectId, version, signal, isExplained, reading: { snapshot } }: EvaluationScope,
+  { projectId, version, signal, isExplained, reading: { dataVersion, snapshot } }: EvaluationScope,
 ): Promise<Reduction> {
   const { report, series: found } = await source.read(
-    { projectId, version, isExplained, snapshot, ...plan.read },
+    { projectId, version, isExplained, dataVersion, snapshot, ...plan.read },
     signal,
   )
   const readAt = clock.monotonic()

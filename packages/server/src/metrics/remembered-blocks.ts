@@ -9,14 +9,16 @@ import {
   isClosedBefore,
   isTrue,
   readSorted,
+  settledAt,
   type MetricMemory,
   type ReadingContext,
   type Remembered,
   type RememberedBlock,
 } from './metric-memory.ts'
 import type { CellStatistic } from './series-source.ts'
+import { spliceBlocks } from './splice-blocks.ts'
 
-/** The blocks of a level that a stretch lies in, from memory where they are still true. */
+/** The blocks of a level that a stretch lies in, from memory as far as they are still true. */
 export async function rememberedBlocks(
   memory: MetricMemory,
   context: ReadingContext,
@@ -26,35 +28,99 @@ export async function rememberedBlocks(
   isAlone = false,
 ): Promise<readonly BucketBlock[]> {
   const { first, end } = blocksWithin(stretch, level)
-  const keyOf = (block: number) => blockKey(level, statistics, block)
-  const blocks: (BucketBlock | undefined)[] = []
-  const missing: number[] = []
-  for (let block = first; block < end; block += 1) {
-    const known = heldBlock(memory, level, statistics, block)
-    if (known) {
+  const blocks: BucketBlock[] = []
+  const missing: MissingPart[] = []
+  for (let number = first; number < end; number += 1) {
+    const key = blockKey(level, statistics, number)
+    const known = memory.blocks.get(key)
+    const fromMicros = known ? trueUntil(memory, context, known, level, number) : blockStart(number, level)
+    // Of the last block it is enough to know what lies before the end of the stretch.
+    if (fromMicros < Math.min(blockStart(number + 1, level), stretch.toMicros))
+      missing.push({ number, fromMicros, known: known ?? null })
+    else if (known) {
       // Put last, so that the first ones are those that nobody asked for.
-      memory.blocks.delete(keyOf(block))
-      memory.blocks.set(keyOf(block), known)
-    } else missing.push(block)
-    blocks.push(known?.block)
+      memory.blocks.delete(key)
+      memory.blocks.set(key, known)
+    }
+    blocks.push(known?.block ?? EMPTY_BLOCK)
   }
-  if (missing.length === 0) return blocks.map((block) => block ?? EMPTY_BLOCK)
+  if (missing.length === 0) return blocks
   if (!isAlone) {
     return alone(memory, () => rememberedBlocks(memory, context, level, statistics, stretch, true))
   }
-  const { asOf } = context
   const read = await readBlocks(memory, context, level, statistics, stretchesOf(missing, level))
-  for (const number of missing) {
-    const block = read.get(number) ?? EMPTY_BLOCK
-    const endMicros = blockStart(number + 1, level)
-    const isClosed = isClosedBefore(memory, asOf, endMicros)
-    const bytes = bytesOfBlock(block)
-    memory.blocks.delete(keyOf(number))
-    memory.blocks.set(keyOf(number), { version: asOf.version, isClosed, endMicros, bytes, block })
+  for (const part of missing) {
+    const { number } = part
+    const block = wholeBlock(memory, part, read.get(number) ?? EMPTY_BLOCK, level)
+    const key = blockKey(level, statistics, number)
+    memory.blocks.delete(key)
+    memory.blocks.set(key, remember(memory, context, part, block, level))
     blocks[number - first] = block
   }
   context.onAdded()
-  return blocks.map((block) => block ?? EMPTY_BLOCK)
+  return blocks
+}
+
+/** A block of which something must be read, from a bucket on to its end. */
+interface MissingPart {
+  readonly number: number
+  readonly fromMicros: number
+  readonly known: RememberedBlock | null
+}
+
+/** Up to which bucket a remembered block is what a reading is to see. */
+function trueUntil(
+  memory: MetricMemory,
+  { snapshot, dataVersion }: ReadingContext,
+  known: RememberedBlock,
+  level: BucketLevel,
+  number: number,
+): number {
+  const isOpen = snapshot !== null && known.endMicros > snapshot.fromMicros
+  const isWhole = isOpen
+    ? known.isExact && latestIn(memory, level, number) <= Math.min(known.version, dataVersion)
+    : isBlockTrue(memory, known, level, number)
+  if (isWhole) return known.endMicros
+  const { settled } = known
+  const isSettled = settled !== null && memory.whole <= settled.since && settled.since <= dataVersion
+  return isSettled ? settled.untilMicros : blockStart(number, level)
+}
+
+/** What was read of a block behind what was known of it. */
+function wholeBlock(
+  { series }: MetricMemory,
+  { number, fromMicros, known }: MissingPart,
+  read: BucketBlock,
+  level: BucketLevel,
+): BucketBlock {
+  const bucket = (fromMicros - blockStart(number, level)) / level.bucketMicros
+  return known && bucket > 0 ? spliceBlocks(known.block, read, bucket, series.length, level) : read
+}
+
+function remember(
+  memory: MetricMemory,
+  { snapshot, dataVersion, asOf }: ReadingContext,
+  { number, fromMicros, known }: MissingPart,
+  block: BucketBlock,
+  level: BucketLevel,
+): RememberedBlock {
+  const endMicros = blockStart(number + 1, level)
+  const settled = fromMicros > blockStart(number, level) ? (known?.settled ?? null) : null
+  const shared = { endMicros, bytes: bytesOfBlock(block), block }
+  if (snapshot === null || endMicros <= snapshot.fromMicros) {
+    const isClosed = isClosedBefore(memory, asOf, endMicros)
+    return { ...shared, version: asOf.version, isClosed, isExact: false, settled }
+  }
+  const behind = Math.min(settledAt(memory, dataVersion), endMicros) - blockStart(number, level)
+  const untilMicros = blockStart(number, level) + Math.floor(behind / level.bucketMicros) * level.bucketMicros
+  const hasMore = untilMicros > (settled?.untilMicros ?? blockStart(number, level))
+  return {
+    ...shared,
+    version: dataVersion,
+    isClosed: false,
+    isExact: true,
+    settled: hasMore ? { untilMicros, since: dataVersion } : settled,
+  }
 }
 
 async function readBlocks(
@@ -64,10 +130,11 @@ async function readBlocks(
   statistics: readonly CellStatistic[],
   stretches: readonly Stretch[],
 ): Promise<ReadonlyMap<number, BucketBlock>> {
-  const { source, address, type, pace, signal } = context
+  const { source, address, type, pace, signal, snapshot } = context
   const builder = createBlockBuilder(level, statistics.length)
   const { bucketMicros } = level
-  const order = { address, type, ids: idsOf(memory, context), bucketMicros, statistics, stretches }
+  const ids = idsOf(memory, context)
+  const order = { address, type, ids, bucketMicros, statistics, stretches, snapshot }
   await readSorted(memory, context, statistics.length, builder.add, (onRow) =>
     source.buckets(order, onRow, signal),
   )
@@ -119,11 +186,21 @@ function isBlockTrue(
   return true
 }
 
-/** Neighbouring blocks as one stretch each. */
-function stretchesOf(blocks: readonly number[], level: BucketLevel): readonly Stretch[] {
+/** The last change of the days of a block. */
+function latestIn(memory: MetricMemory, level: BucketLevel, block: number): number {
+  let latest = memory.whole
+  const last = dayOf(blockStart(block + 1, level) - 1)
+  for (let day = dayOf(blockStart(block, level)); day <= last; day += 1) {
+    latest = Math.max(latest, memory.days.get(day)?.latest ?? 0)
+  }
+  return latest
+}
+
+/** Neighbouring parts as one stretch each. */
+function stretchesOf(parts: readonly MissingPart[], level: BucketLevel): readonly Stretch[] {
   const stretches: { fromMicros: number; toMicros: number }[] = []
-  for (const block of blocks) {
-    const [fromMicros, toMicros] = [blockStart(block, level), blockStart(block + 1, level)]
+  for (const { number, fromMicros } of parts) {
+    const toMicros = blockStart(number + 1, level)
     const last = stretches.at(-1)
     if (last?.toMicros === fromMicros) last.toMicros = toMicros
     else stretches.push({ fromMicros, toMicros })

@@ -20,6 +20,7 @@ const ONE_SERIES: LabelMatcher = { label: 'series', operator: '=', value: '7' }
 /** A memory for so many days of hours, over a source that says what it was asked. */
 function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) {
   const asked: string[] = []
+  const stretches: number[] = []
   let changed = { latest: 1, changes: { whole: 1, days: new Map(), frontierMicros: null } as NameChanges }
   const changes: NameChangesStore = {
     latest: () => Promise.resolve(changed.latest),
@@ -36,9 +37,10 @@ function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) 
       ),
     matching: () => Promise.reject(new Error('asked what matches')),
     countSeries: () => Promise.resolve(SERIES),
-    buckets: ({ address, ids, bucketMicros, stretches }, onRow) => {
+    buckets: ({ address, ids, bucketMicros, stretches: within }, onRow) => {
       asked.push(`${address.projectId} ${address.metric}${ids ? ` of ${ids.join()}` : ''}`)
-      for (const { fromMicros, toMicros } of stretches) {
+      for (const { fromMicros, toMicros } of within) {
+        stretches.push(...[fromMicros, toMicros].map((micros) => (micros - DAY_START) / HOUR_MICROS))
         for (let at = fromMicros; at < toMicros; at += bucketMicros) {
           const bucket = blockOf(at, { ...HOURS, bucketMicros, bucketsPerBlock: 1 })
           for (let id = 1; id <= SERIES; id += 1) {
@@ -88,7 +90,8 @@ function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) 
     matchers: readonly LabelMatcher[],
     snapshot: Snapshot | null = null,
   ): Promise<readonly (readonly number[])[]> {
-    const plan = { projectId, version: 1, metric, matchers, edges, isExplained: false, snapshot }
+    const { latest: dataVersion } = changed
+    const plan = { projectId, version: 1, metric, matchers, edges, isExplained: false, dataVersion, snapshot }
     const reading = await remembered.read(
       { ...plan, needs: { gauge: needs, counter: needs } },
       new AbortController().signal,
@@ -96,12 +99,23 @@ function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) 
     return Array.from(reading.series, ({ statistics }) => [...(statistics.sum ?? [])])
   }
   /** Tells of a change of days, or of nobody knows what. */
-  function change(latest: number, days: readonly number[] | null): void {
-    const version = { latest, late: latest }
-    const ofDays = new Map((days ?? []).map((day) => [dayOf(DAY_START + day * DAY_MICROS), version]))
-    changed = { latest, changes: { whole: days ? 1 : latest, days: ofDays, frontierMicros: null } }
+  function change(
+    latest: number,
+    days: readonly number[] | null,
+    frontierMicros: number | null = null,
+    lateDays = frontierMicros === null ? (days ?? []) : [],
+  ): void {
+    const ofDay = (day: number) => dayOf(DAY_START + day * DAY_MICROS)
+    const ofDays = new Map((days ?? []).map((day) => [ofDay(day), { latest, late: 0 }]))
+    for (const day of lateDays) ofDays.set(ofDay(day), { latest, late: latest })
+    changed = { latest, changes: { whole: days ? 1 : latest, days: ofDays, frontierMicros } }
   }
-  return { read, readDays, change }
+  /** The hours since the first day that were read since this was asked: from the first to the end of the last. */
+  function hoursRead(): readonly number[] {
+    const hours = stretches.splice(0)
+    return hours.length === 0 ? [] : [Math.min(...hours), Math.max(...hours)]
+  }
+  return { read, readDays, change, hoursRead }
 }
 
 describe('the memory of buckets', () => {
@@ -165,11 +179,32 @@ describe('the memory of buckets', () => {
     expect(await long.readDays(15, [])).toEqual([])
   })
 
-  it('answers beside batches that are being stored as long as they lie behind what is asked', async () => {
-    const { readDays } = openMemory(30)
-    const snapshot = { upTo: 5, except: [5], rollbacks: [], fromMicros: DAY_START + 3 * DAY_MICROS }
-    expect(await readDays(3, [], snapshot)).toEqual(['1 long'])
-    expect(await readDays(3, [], snapshot)).toEqual([])
-    await expect(readDays(4, [], snapshot)).rejects.toThrow('asked the source')
+  it('answers beside batches that are being stored, reading of their days what is not settled', async () => {
+    const { readDays, change, hoursRead } = openMemory(30)
+    const fromMicros = DAY_START + 3 * DAY_MICROS
+    const snapshot = (upTo: number) => ({ upTo, except: [upTo], rollbacks: [], fromMicros })
+    const hour = (hours: number) => fromMicros + hours * HOUR_MICROS
+    change(2, [3], hour(5))
+    await readDays(3, [], snapshot(2))
+    expect(hoursRead()).toEqual([0, 3 * 24])
+    await readDays(4, [], snapshot(2))
+    expect(hoursRead()).toEqual([3 * 24, 4 * 24])
+    await readDays(4, [], snapshot(2))
+    expect(hoursRead()).toEqual([])
+    // The frontier was noted with the second version, so hours before it are settled since.
+    change(3, [3], hour(7.5))
+    await readDays(4, [], snapshot(3))
+    expect(hoursRead()).toEqual([3 * 24 + 5, 4 * 24])
+    change(4, [3], hour(7.75))
+    await readDays(4, [], snapshot(4))
+    expect(hoursRead()).toEqual([3 * 24 + 7, 4 * 24])
+    // Nothing is being stored, and no more is read than is not settled.
+    change(5, [3], hour(7.9))
+    await readDays(4, [])
+    expect(hoursRead()).toEqual([3 * 24 + 7, 4 * 24])
+    // What is late unsettles all from its day on.
+    change(6, [3], hour(8), [2])
+    await readDays(4, [], snapshot(6))
+    expect(hoursRead()).toEqual([2 * 24, 4 * 24])
   })
 })

@@ -152,11 +152,9 @@ export function createRememberedSeries(
   }
 
   async function read(plan: SeriesPlan, signal: AbortSignal): Promise<SeriesReading | null> {
-    const { edges, matchers } = plan
-    // A snapshot leaves batches out, which buckets may have added in already; before it nothing is being written.
-    const isStill = (edges.at(-1) ?? 0) <= (plan.snapshot?.fromMicros ?? Infinity)
-    const usual = edges.length < 2 || !isStill ? null : levelFor(edges)
-    if (!usual) return null
+    const { edges, matchers, dataVersion, snapshot } = plan
+    const usual = edges.length < 2 ? null : levelFor(edges)
+    if (!usual || snapshot?.fromMicros === -Infinity) return null
     const address = { projectId: plan.projectId, version: plan.version, metric: plan.metric }
     const all = memoryOf(address)
     const asOf = await noteChanges(all, changes, address)
@@ -178,9 +176,12 @@ export function createRememberedSeries(
         (isFew && !isCheap(limits, all, levelOfAll, statistics, stretch, needsHistory ? type : null)))
     const level = isApart ? levelOf(expected.length) : levelOfAll
     if (!level) return null
+    // Values before a time are of all batches: those where some are to be left out are not kept.
+    const historyMicros = historyOf(level, type, stretch.fromMicros).stretch.fromMicros
+    if (needsHistory && historyMicros > (snapshot?.fromMicros ?? Infinity)) return null
 
     const pace = createPace(clock, signal)
-    const shared = { source: buckets, address, type, pace, signal, onAdded: shrink }
+    const shared = { source: buckets, address, type, dataVersion, snapshot, pace, signal, onAdded: shrink }
     const { memory, ...selected } = isApart
       ? await selection(address, all, matchers, matching, signal)
       : { memory: all, asOf }

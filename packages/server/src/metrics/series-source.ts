@@ -50,6 +50,8 @@ export interface SeriesPlan {
   readonly needs: Readonly<Record<MetricType, CellNeeds>>
   /** Is the caller to be told how much was expected to be read? Asking for it costs a little. */
   readonly isExplained: boolean
+  /** The number of changes of the data that are to be seen. */
+  readonly dataVersion: number
   /** Which batches are to be seen; null for all that are there. */
   readonly snapshot: Snapshot | null
 }
