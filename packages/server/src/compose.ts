@@ -4,6 +4,7 @@ import { createCursorCodec } from './analytics/cursor.ts'
 import { createClaims } from './cache/claims.ts'
 import { createDataVersions } from './cache/data-versions.ts'
 import { createFairMemory } from './cache/fair-memory.ts'
+import { createAnsweredWrites } from './cache/answered-writes.ts'
 import { createReadViews } from './cache/read-view.ts'
 import { createResultCache, type RunningResultCache } from './cache/result-cache.ts'
 import { createBucketSource } from './clickhouse/bucket-source.ts'
@@ -85,6 +86,7 @@ import { createRunInsights } from './metrics/run-insights.ts'
 import { createPointMemory } from './metrics/reuse-points.ts'
 import { createRunRangeQuery } from './metrics/run-range-query.ts'
 import type { Clock } from './platform/clock.ts'
+import { repeat } from './platform/repeat.ts'
 import { randomId } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { createDeliveryChores } from './processes/delivery-chores.ts'
@@ -191,7 +193,10 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     clock,
     maxAgeMs: isSoleInstance ? DATA_VERSION_SOLE_MS : DATA_VERSION_SHARED_MS,
   })
+  // What one instance has answered and not stored yet, another would not wait for.
+  const answered = isSoleInstance ? { answered: createAnsweredWrites((ms) => setTimeout(ms)) } : {}
   const cache = createResultCache({
+    ...answered,
     store: createResultStore(db),
     versions: dataVersions,
     views: createReadViews({
@@ -258,6 +263,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
 
   const storedCounter = createStoredCounter()
   const ingest = createIngest({
+    ...answered,
     facts: factStore,
     batches: createBatchStore(
       db,
@@ -296,6 +302,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   const reads = { points, source, cache, clock }
   const runRangeQuery = createRunRangeQuery(reads)
   const analytics = createAnalytics({
+    ...answered,
     engine: createSqlEngine(facts, projectUsers),
     spool: createSqlSpool(db),
     executionStore: createExecutionStore(db),
@@ -385,12 +392,4 @@ function statedEngines(config: Config, { facts, pingDatabase }: Engines): readon
     { name: 'facts', product: factsProduct, ping: () => facts.ping() },
     { name: 'control', product: controlProduct, ping: pingDatabase },
   ]
-}
-
-/** A timer that keeps no process alive. */
-function repeat(work: () => void, everyMs: number): () => void {
-  const timer = setInterval(work, everyMs).unref()
-  return () => {
-    clearInterval(timer)
-  }
 }

@@ -1,3 +1,4 @@
+import type { AnsweredWrites } from '../cache/answered-writes.ts'
 import type { ResultCache } from '../cache/cache-policy.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Project } from '../projects/project.ts'
@@ -43,6 +44,8 @@ export interface AnalyticsDependencies {
   readonly queries: SavedQueryStore
   readonly cursors: CursorCodec
   readonly cache: ResultCache
+  /** Absent where every batch is stored before it is answered. */
+  readonly answered?: AnsweredWrites
   readonly clock: Clock
   readonly instance: string
   readonly limits?: Partial<SqlLimits>
@@ -55,7 +58,7 @@ export function createAnalytics(dependencies: AnalyticsDependencies): Analytics 
   const limits = { ...SQL_LIMITS, ...dependencies.limits }
   const gate = createExecutionGate(limits)
   const functions = askAllowedFunctions(engine)
-  const prepare = createPrepareStatement(engine, functions)
+  const prepare = createPrepareStatement(engine, functions, dependencies.answered)
   const checkResolved = createCheckResolved(engine, functions)
   const runner = createStatementRunner({ engine, checkResolved, spool, gate, limits, now: clock.now })
   const parts = { ...dependencies, chunks: createChunkReader(spool), limits, gate, prepare, runner }

@@ -1,3 +1,4 @@
+import type { AnsweredWrites } from '../cache/answered-writes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
@@ -15,7 +16,10 @@ export interface PreparedStatement {
   readonly source: StatementSource
 }
 
-/** Binds parameters and admits a statement of a project (SQ-2, SQ-6). Every way to run one leads through here. */
+/**
+ * Binds parameters and admits a statement of a project (SQ-2, SQ-6). Every way to run one leads through here, so here it waits for what was
+ * answered and is not stored yet.
+ */
 export type PrepareStatement = (
   project: Project,
   given: {
@@ -33,6 +37,7 @@ const NO_VERSION = 0
 export function createPrepareStatement(
   engine: SqlEngine,
   functions: () => Promise<AllowedFunctions>,
+  answered?: AnsweredWrites,
 ): PrepareStatement {
   // What may run depends on the text and the values alone, not on who asks.
   const admitted = createRecentValues<AdmittedStatement>(REMEMBERED_CHARACTERS_MAX)
@@ -49,7 +54,10 @@ export function createPrepareStatement(
       }
       admitted.put(key, statement, key.length + statement.canonical.length)
     }
-    return { scope: scopeOf(project, given.version), statement, parameters, source }
+    const scope = scopeOf(project, given.version)
+    const names = statement.scope.tables
+    await answered?.whenStored(scope, () => ({ names, fromMicros: null, toMicros: null }))
+    return { scope, statement, parameters, source }
   }
 }
 

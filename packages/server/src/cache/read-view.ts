@@ -4,7 +4,7 @@ import type { AnswerScope, Question } from './cache-policy.ts'
 import { dayOf, startOfDayMicros } from './data-change.ts'
 import type { Coverage, DataOwner, DataVersionStore, DataView, OpenWrite } from './data-version-store.ts'
 import type { Basis, DataVersions } from './data-versions.ts'
-import type { Snapshot } from './snapshot.ts'
+import { touchesCoverage, type Snapshot } from './snapshot.ts'
 
 /** A value that was computed from one state of the data, and what that was. */
 export interface Viewed<Value> {
@@ -152,13 +152,8 @@ function startOf(writes: readonly OpenWrite[]): number {
   return Math.min(Infinity, ...starts)
 }
 
-function openIn({ open }: DataView, { names, fromMicros, toMicros }: Coverage): readonly OpenWrite[] {
-  return open.filter(({ touches }) => {
-    if (touches === null) return true
-    if ((toMicros !== null && touches.fromMicros > toMicros) || touches.toMicros < (fromMicros ?? -Infinity))
-      return false
-    return names === null || touches.names === null || touches.names.some((name) => names.includes(name))
-  })
+function openIn({ open }: DataView, coverage: Coverage): readonly OpenWrite[] {
+  return open.filter(({ touches }) => touches === null || touchesCoverage(touches, coverage))
 }
 
 /** The part of a coverage before a time; null when there is none. */

@@ -1,3 +1,4 @@
+import type { AnsweredWrites } from './answered-writes.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -16,6 +17,8 @@ export interface ResultCacheOptions {
   readonly store: ResultStore
   readonly versions: DataVersions
   readonly views: ReadViews
+  /** Absent where every batch is stored before it is answered. */
+  readonly answered?: AnsweredWrites
   /** Absent where no other instance shares the store. */
   readonly claims?: Claims
   readonly clock: Clock
@@ -57,7 +60,7 @@ type Flight = Promise<CacheEntry | null>
  * may not see what the caller wants to see. The store is an aid: when it fails, answers are computed.
  */
 export function createResultCache(options: ResultCacheOptions): RunningResultCache {
-  const { store, versions, views, clock, log, sleep, claims = SOLE_CLAIMS } = options
+  const { store, versions, views, answered, clock, log, sleep, claims = SOLE_CLAIMS } = options
   const isSole = claims === SOLE_CLAIMS
   const kept = createKeptResults({
     store,
@@ -77,7 +80,8 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
   const background = new Set<Promise<unknown>>()
 
   async function through<Value>(question: Question<Value>, policy: CachePolicy): Promise<Cached<Value>> {
-    const { key } = question
+    const { key, owner } = question
+    if (answered?.has(owner)) await answered.whenStored(owner, () => question.scope(clock.now()).coverage)
     let entry: CacheEntry | undefined
     let source: CacheDetails['source'] = 'memory'
     let decision = decideCache(policy, null, 'none')
@@ -110,6 +114,7 @@ export function createResultCache(options: ResultCacheOptions): RunningResultCac
     return () => {
       const entry = kept.held(key)
       if (!entry || !versions.isKnownToHold(entry.basis)) return null
+      if (answered?.has(entry.basis.owner)) return null
       const decision = decideEntry(key, entry, policy, false)
       if (decision !== 'serve') return null
       inBackground(kept.noteUse(key, entry))

@@ -1,8 +1,18 @@
+import type { Coverage } from './data-version-store.ts'
+
 /** What a batch of records touches. Times are inclusive; null stands for any name. */
 export interface Touches {
   readonly names: readonly string[] | null
   readonly fromMicros: number
   readonly toMicros: number
+}
+
+/** Does something that is written lie in the covered part of the data? */
+export function touchesCoverage(touches: Touches, { names, fromMicros, toMicros }: Coverage): boolean {
+  if ((toMicros !== null && touches.fromMicros > toMicros) || touches.toMicros < (fromMicros ?? -Infinity)) {
+    return false
+  }
+  return names === null || touches.names === null || touches.names.some((name) => names.includes(name))
 }
 
 /** The records of a chain above a block, from batches before the number of the rollback. */

@@ -37,6 +37,24 @@ export async function checkAttributes(
   }
 }
 
+/** Has every value of a batch a column of its kind? Then nothing has to grow. */
+export function hasOnlyKnownAttributes(
+  schema: VersionSchema,
+  tables: AttributeTables,
+  batch: Batch,
+): boolean {
+  const rows = tables.rowsOf(batch)
+  for (const [name, ofName] of rows) {
+    const kinds = schema.known[tables.noun].get(name)
+    if (!kinds) return false
+    for (const { attributes } of ofName) {
+      for (const [attribute, { kind }] of attributes) if (kinds.get(attribute) !== kind) return false
+    }
+  }
+  rememberSigns(schema, tables, rows)
+  return true
+}
+
 /** Makes and grows the tables of a batch's event logs or entities, which was checked. Returns warnings. */
 export async function growAttributes(
   engine: FactEngine,

@@ -40,9 +40,8 @@ export async function checkSeries(
   return { byMetric, metrics }
 }
 
-/** Does a batch hold nothing but samples of series that are stored, as what they are stored? */
+/** Are the samples of a batch all of series that are stored, as what they are stored? */
 export function hasOnlyKnownSeries({ metrics, knownSeries }: VersionSchema, batch: Batch): boolean {
-  if (batch.events.size + batch.entities.size > 0) return false
   for (const { id, metric, type } of batch.series) {
     if (!knownSeries.has(id) || metrics.get(metric)?.type !== type) return false
   }

@@ -21,13 +21,17 @@ interface Rows<Row> {
   render(row: Row, sequence: number): string
 }
 
-/** Inserts the samples, events and entity changes of prepared batches, one insert a table. Repeated with the same batches it changes nothing. */
+/**
+ * Inserts the samples, events and entity changes of prepared batches, one insert a table. Repeated with the same batches and `attempt` it changes
+ * nothing.
+ */
 export async function writeBatches(
   engine: FactEngine,
   { databases, known }: VersionSchema,
   batches: readonly NumberedBatch[],
+  attempt = '',
 ): Promise<void> {
-  const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}`
+  const token = `${batches[0]?.sequence}-${batches.at(-1)?.sequence}${attempt}`
   const database = databases.facts
   await insertPoints(
     engine,

@@ -6,7 +6,7 @@ import { ServiceError } from '../platform/errors.ts'
 import type { FactEngine } from './fact-engine.ts'
 import { eraseFrom, rollbackCondition } from './fact-store-erase.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
-import { checkAttributes, growAttributes } from './fact-store-attributes.ts'
+import { checkAttributes, growAttributes, hasOnlyKnownAttributes } from './fact-store-attributes.ts'
 import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { checkSeries, hasOnlyKnownSeries, storeSeries } from './fact-store-series.ts'
@@ -35,6 +35,16 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
     schemas.set(key, loading)
     loading.catch(() => schemas.delete(key))
     return loading
+  }
+
+  async function isPrepared(version: ProjectVersion, batch: Batch): Promise<boolean> {
+    const schema = await schemaOf(version)
+    // Whoever makes room now may be about to change the kind of a column.
+    if (batch.events.size + batch.entities.size > 0 && preparing.has(keyOf(version))) return false
+    return (
+      hasOnlyKnownSeries(schema, batch) &&
+      ATTRIBUTE_TABLES.every((tables) => hasOnlyKnownAttributes(schema, tables, batch))
+    )
   }
 
   async function prepareNow(version: ProjectVersion, batch: Batch): Promise<readonly string[]> {
@@ -67,10 +77,12 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       ),
     ],
 
+    isPrepared,
+
     prepare: async (version, batch) => {
       if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
       // A batch that makes nothing need not wait until others have made what is new in theirs.
-      if (hasOnlyKnownSeries(await schemaOf(version), batch)) return []
+      if (await isPrepared(version, batch)) return []
       const before = preparing.get(keyOf(version))
       const prepared = (async () => {
         await before?.catch(() => undefined)
@@ -84,9 +96,9 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       }
     },
 
-    write: async (version, batches) => {
+    write: async (version, batches, attempt) => {
       try {
-        await writeBatches(engine, await schemaOf(version), batches)
+        await writeBatches(engine, await schemaOf(version), batches, attempt)
       } catch (error) {
         // Another instance may have changed a column's type meanwhile: the next try reads it afresh.
         schemas.delete(keyOf(version))

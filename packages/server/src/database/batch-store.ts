@@ -14,6 +14,7 @@ import type {
 } from '../ingest/batch-store.ts'
 import { invalidArgument } from '../platform/errors.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { dropBodies, findKept, keepBodies } from './kept-bodies.ts'
 import {
   lockDataVersions,
   noteRollback,
@@ -53,6 +54,7 @@ export function createBatchStore(
         await lockDataVersions(tx, version)
         await refuseDeleted(tx, version)
         const opened = await insertOpen(tx, version, batches, lease)
+        await keepBodies(tx, batches, opened)
         const others = batches.filter(({ batchId }) => !opened.has(batchId))
         const known =
           others.length === 0 ? new Map<string, BatchStart>() : await findKnown(tx, version, others)
@@ -69,10 +71,27 @@ export function createBatchStore(
         const answers: BatchAnswer[] = []
         for (const batch of batches) answers.push(await finishOne(tx, version, batch, nowMs))
         await raiseDataVersions(tx, version, changes)
+        await dropBodies(tx, batches)
         return answers
       })
       onChanged(version)
       return finished
+    },
+
+    isWanted: async (sequence) => {
+      const row = await db
+        .selectFrom('ingest_batch')
+        .innerJoin('project_version', (join) =>
+          join
+            .onRef('project_version.project_id', '=', 'ingest_batch.project_id')
+            .onRef('project_version.number', '=', 'ingest_batch.version'),
+        )
+        .select('sequence')
+        .where('sequence', '=', sequence)
+        .where('ingest_batch.state', '=', 'open')
+        .where('project_version.state', '!=', 'deleted')
+        .executeTakeFirst()
+      return row !== undefined
     },
 
     cancel: (sequences) =>
@@ -136,12 +155,22 @@ export function createBatchStore(
         .where('state', '!=', 'done')
         .where((where) =>
           isSole
-            ? where.or([where('owner', '!=', owner), where('lease_until', '<', nowMs)])
+            ? where.or([
+                where('owner', '!=', owner),
+                // What is answered, this process stores, however long that takes.
+                where.and([where('lease_until', '<', nowMs), where('answer', 'is', null)]),
+              ])
             : where('lease_until', '<', nowMs),
         )
         .returningAll()
         .execute()
-      return rows.map(toUnfinished).toSorted((a, b) => a.sequence - b.sequence)
+      const kept = await findKept(db, rows)
+      return rows
+        .map((row) => {
+          const body = kept.get(row.sequence)
+          return { ...toUnfinished(row), ...(body ? { kept: body } : {}) }
+        })
+        .toSorted((a, b) => a.sequence - b.sequence)
     },
 
     raise,
@@ -226,13 +255,14 @@ async function insertOpen(
   const rows = await tx
     .insertInto('ingest_batch')
     .values(
-      batches.map(({ batchId, contentHash, tables, touches }) => ({
+      batches.map(({ batchId, contentHash, tables, touches, kept }) => ({
         ...newRow(version, lease),
         kind: 'batch' as const,
         batch_id: batchId,
         content_hash: contentHash,
         detail: JSON.stringify(tables),
         touches: touches ? JSON.stringify(touches) : null,
+        answer: kept ? JSON.stringify(kept.answer) : null,
       })),
     )
     .onConflict((conflict) => conflict.columns(['project_id', 'version', 'batch_id']).doNothing())
@@ -256,7 +286,8 @@ async function findKnown(
       'in',
       batches.map(({ batchId }) => batchId),
     )
-    .where('state', '=', 'done')
+    .where('answer', 'is not', null)
+    .where('state', '!=', 'cancelled')
     .execute()
   return new Map(
     rows.map((row) => [

@@ -21,6 +21,14 @@ export interface NewBatch {
   readonly tables: readonly string[]
   /** What readers see change while it is stored; absent for anything. */
   readonly touches?: Touches
+  /** Of a batch that is answered as soon as it is recorded: what it is stored from if this process does not live to do it. */
+  readonly kept?: KeptBatch & { readonly answer: BatchAnswer }
+}
+
+/** The body of a batch as it was sent. */
+export interface KeptBatch {
+  readonly body: Uint8Array
+  readonly contentType: string | null
 }
 
 /** What an accepted batch was answered, apart from its address. */
@@ -29,7 +37,7 @@ export interface BatchAnswer {
   readonly warnings: readonly string[]
 }
 
-/** What became of the wish to store a batch. `open`: it is recorded, to be stored now. `done`: it was accepted before. `taken`: another instance is at it, or has died at it. */
+/** What became of the wish to store a batch. `open`: it is recorded, to be stored now. `done`: it was answered before. `taken`: another instance is at it, or has died at it. */
 export type BatchStart =
   | { readonly state: 'open'; readonly sequence: number }
   | { readonly state: 'done'; readonly contentHash: string; readonly answer: BatchAnswer }
@@ -41,6 +49,8 @@ export interface FinishedBatch {
   readonly accepted: number
   readonly warnings: readonly string[]
   readonly exports: readonly ExportedMessage[]
+  /** Its body is kept, and need not be from now on. */
+  readonly isKept?: boolean
   /** How far its chains have come; absent where nothing depends on it. */
   readonly heads?: readonly ChainHead[]
 }
@@ -51,16 +61,19 @@ export interface RollbackOrder {
   readonly aboveBlock: number
 }
 
-/** What a dead instance has left: a batch that is in the facts in part or not at all, or a rollback that is half done. */
+/**
+ * What a dead instance has left: a batch that is in the facts in part or not at all, to be taken back, or stored where it was answered and is
+ * kept; or a rollback that is half done.
+ */
 export type Unfinished = ProjectVersion & { readonly sequence: number } & (
-    | { readonly kind: 'batch'; readonly tables: readonly string[] }
+    | { readonly kind: 'batch'; readonly tables: readonly string[]; readonly kept?: KeptBatch }
     | { readonly kind: 'rollback'; readonly order: RollbackOrder }
   )
 
 /**
  * The undo log of ingest, in the control database. A batch is recorded as open before any of its facts are stored, and as done in the transaction
- * that enqueues its exports; so whatever is open after a crash was never answered and is taken back (IN-2). Sequence numbers
- * rise and are never used again.
+ * that enqueues its exports; so whatever is open after a crash was never answered and is taken back (IN-2). Except where the body is kept:
+ * that was answered when it was recorded, and is stored. Sequence numbers rise and are never used again.
  */
 export interface BatchStore {
   /** Records batches as open, in one transaction; one result for each, in order. */
@@ -79,6 +92,8 @@ export interface BatchStore {
     changes: readonly ChangedDay[],
     nowMs: number,
   ): Promise<readonly BatchAnswer[]>
+  /** Is a batch still to be stored? No longer when its version is deleted, or its project removed. */
+  isWanted(sequence: number): Promise<boolean>
   /** Keeps batches from being finished any more. Returns those that are done already, with their answers. */
   cancel(sequences: readonly number[]): Promise<ReadonlyMap<number, BatchAnswer>>
   /**

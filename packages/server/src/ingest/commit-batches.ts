@@ -1,7 +1,8 @@
+import type { AnsweredWrites } from '../cache/answered-writes.ts'
 import { touchesOf } from '../cache/data-change.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
-import type { BatchAnswer, BatchStore } from './batch-store.ts'
+import type { BatchAnswer, BatchStore, KeptBatch, NewBatch } from './batch-store.ts'
 import { chainHeads } from './chain-heads.ts'
 import { changedDays } from './changed-days.ts'
 import type { FactStore } from './fact-store.ts'
@@ -16,8 +17,8 @@ export interface WaitingBatch {
   /** Does the hash of a stored batch belong to the same bytes? */
   isSameContent(storedHash: string): boolean
   readonly batch: Batch
-  /** Size of its body. */
-  readonly bytes: number
+  /** What it was read from. */
+  readonly sent: KeptBatch
   resolve(outcome: BatchOutcome): void
   reject(error: unknown): void
 }
@@ -29,6 +30,8 @@ export interface CommitDependencies extends Patience {
   readonly batches: BatchStore
   /** Names this process among the instances. */
   readonly instance: string
+  /** Absent where every batch is stored before it is answered: what one instance has answered, another could not read. */
+  readonly answered?: AnsweredWrites
 }
 
 /** How long nobody else takes over an open batch. Longer than the engine may be away and the inserts may run. */
@@ -39,9 +42,13 @@ export function newLease({ clock, instance, maxEngineAwayMs }: CommitDependencie
   return { owner: instance, until: clock.now() + maxEngineAwayMs + LEASE_SLACK_MS }
 }
 
-interface OpenBatch {
+/** A batch that is recorded under its number. */
+interface BegunBatch {
   readonly waiting: WaitingBatch
   readonly sequence: number
+}
+
+interface OpenBatch extends BegunBatch {
   readonly warnings: readonly string[]
 }
 
@@ -59,7 +66,7 @@ export async function commitBatches(
   let open: readonly OpenBatch[] = []
   let isStored = false
   try {
-    open = await prepareEach(version, await begin(version, group, dependencies), repairs, dependencies)
+    open = await prepareEach(version, await beginBatches(version, group, dependencies), repairs, dependencies)
     if (open.length === 0) return
     await store(version, open, dependencies)
     isStored = true
@@ -77,21 +84,30 @@ export async function commitBatches(
   }
 }
 
-/** Records the group; answers those that were accepted before and refuses those that somebody else is at. */
-async function begin(
+/**
+ * Records the group, with what `keep` says is to be kept; answers those that were accepted before and refuses those that somebody else is at.
+ * Returns the others.
+ */
+export async function beginBatches(
   version: ProjectVersion,
   group: readonly WaitingBatch[],
   dependencies: CommitDependencies,
-): Promise<readonly Omit<OpenBatch, 'warnings'>[]> {
+  keep: (waiting: WaitingBatch) => NewBatch['kept'] = () => undefined,
+): Promise<readonly BegunBatch[]> {
   const { batches, facts } = dependencies
   const starts = await batches.begin(
     version,
-    group.map(({ batchId, contentHash, batch }) => ({
-      batchId,
-      contentHash,
-      tables: facts.tablesOf(batch),
-      touches: touchesOf(changedDays([batch])),
-    })),
+    group.map((waiting) => {
+      const { batchId, contentHash, batch } = waiting
+      const kept = keep(waiting)
+      return {
+        batchId,
+        contentHash,
+        tables: facts.tablesOf(batch),
+        touches: touchesOf(changedDays([batch])),
+        ...(kept ? { kept } : {}),
+      }
+    }),
     newLease(dependencies),
   )
   return group.flatMap((waiting, index) => {
@@ -129,7 +145,7 @@ export function differentContent(batchId: string): ServiceError {
 /** Makes room for each batch by itself: one that contradicts the schema is refused, and the others go on. */
 async function prepareEach(
   version: ProjectVersion,
-  begun: readonly Omit<OpenBatch, 'warnings'>[],
+  begun: readonly BegunBatch[],
   repairs: Repairs,
   { facts }: CommitDependencies,
 ): Promise<readonly OpenBatch[]> {

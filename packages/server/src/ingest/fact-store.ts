@@ -25,8 +25,13 @@ export interface FactStore {
    * is there (a changed type, a name taken by the other kind, a limit). Returns warnings for the sender.
    */
   prepare(version: ProjectVersion, batch: Batch): Promise<readonly string[]>
-  /** Stores prepared batches. Repeating it with the same batches changes nothing, also while an earlier try still runs. */
-  write(version: ProjectVersion, batches: readonly NumberedBatch[]): Promise<void>
+  /** Is everything there that `prepare` would make? Then it need not be called. */
+  isPrepared(version: ProjectVersion, batch: Batch): Promise<boolean>
+  /**
+   * Stores prepared batches. Repeating it with the same batches changes nothing, also while an earlier try still runs; except under another
+   * `attempt`, for batches that were erased meanwhile.
+   */
+  write(version: ProjectVersion, batches: readonly NumberedBatch[], attempt?: string): Promise<void>
   /** Removes what batches have stored. Tables that do not exist are passed over. */
   erase(version: ProjectVersion, sequences: readonly number[], tables: readonly string[]): Promise<void>
   rollBack(version: ProjectVersion, rollback: FactRollback): Promise<void>

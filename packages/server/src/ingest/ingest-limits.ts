@@ -17,6 +17,8 @@ export interface IngestLimits {
   readonly maxWaitingBytes: number
   /** Bytes of bodies that are stored by one insert. */
   readonly maxGroupBytes: number
+  /** Bytes of small batches that were answered and wait, in the control database, until they are stored; of one version. */
+  readonly maxKeptBytes: number
   /** How long a batch waits for an engine that is away before it is refused. */
   readonly maxEngineAwayMs: number
 }
@@ -33,5 +35,6 @@ export const DEFAULT_INGEST_LIMITS: IngestLimits = {
   maxAttributes: 500,
   maxWaitingBytes: 64 * 1024 * 1024,
   maxGroupBytes: 16 * 1024 * 1024,
+  maxKeptBytes: 4 * 1024 * 1024,
   maxEngineAwayMs: 30_000,
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../platform/logger.ts'
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import type { ProjectVersion } from './batch.ts'
+import type { KeptBatch } from './batch-store.ts'
 import { differentContent, newLease, type BatchOutcome, type CommitDependencies } from './commit-batches.ts'
 import { contentHash, isHashOf } from './content-hash.ts'
 import { createCommitter, type Committer } from './committer.ts'
@@ -12,6 +13,7 @@ import { createOrderOfArrival, type Turn } from './order-of-arrival.ts'
 import { parseBody, readVersion } from './parse-body.ts'
 import { RefusedRecords } from './refused-records.ts'
 import { removeLeftVersions } from './remove-version.ts'
+import { createRush } from './rush.ts'
 import { createSampleScanner } from './scan-sample.ts'
 import { createSeriesCatalog } from './series-catalog.ts'
 import { validateBatch } from './validate-batch.ts'
@@ -73,9 +75,18 @@ interface InFlight {
 
 export function createIngest(dependencies: IngestDependencies): Ingest {
   const { limits, log, versions, batches, clock } = dependencies
-  const options = { ...dependencies, ...limits }
   const catalog = createSeriesCatalog(limits)
   const scanner = createSampleScanner()
+  const options = {
+    ...dependencies,
+    ...limits,
+    rush: createRush(clock),
+    newAttempt: dependencies.newBatchId,
+    readKept: async ({ version }: ProjectVersion, { body, contentType }: KeptBatch) => {
+      const { records } = await parseBody(body, contentType ?? undefined, scanner)
+      return validateBatch(records, { version, catalog, limits })
+    },
+  }
   const committers = new Map<string, Committer>()
   const inFlight = new Map<string, InFlight>()
   const takeTurn = createOrderOfArrival()
@@ -150,14 +161,13 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       if (batch.exports.length > 0) await dependencies.admitExports?.(target.projectId, batch.exports)
       await (isOrdered(batch) ? turn.reached : turn.behindRollbacks)
       const { promise, resolve, reject } = Promise.withResolvers<BatchOutcome>()
-      const bytes = request.body.byteLength
       committerOf(target).submit({
         kind: 'batch',
         batchId,
         contentHash: sentHash,
         isSameContent: (stored) => isHashOf(stored, sentHash, request.body),
         batch,
-        bytes,
+        sent: { body: request.body, contentType: request.contentType ?? null },
         resolve,
         reject,
       })
@@ -250,6 +260,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     stop: async () => {
       isStopping = true
       await Promise.allSettled(pending)
+      await Promise.all([...committers.values()].map((committer) => committer.stop()))
     },
   }
 }

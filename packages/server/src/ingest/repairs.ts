@@ -1,6 +1,9 @@
+import type { Clock } from '../platform/clock.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
-import type { BatchAnswer, BatchStore, Unfinished } from './batch-store.ts'
-import type { FactStore } from './fact-store.ts'
+import type { BatchAnswer, BatchStore, KeptBatch, Unfinished } from './batch-store.ts'
+import { changedDays } from './changed-days.ts'
+import type { FactStore, NumberedBatch } from './fact-store.ts'
+import { finishedKept } from './kept-batches.ts'
 
 /** What one version must put right before anything else is committed to it. */
 export interface Repairs {
@@ -8,13 +11,24 @@ export interface Repairs {
   tablesOf(batch: Batch): readonly string[]
   add(unfinished: Unfinished): void
   /**
-   * Takes unfinished batches back and completes unfinished rollbacks, in order. Returns the answers of batches that turned out to be done.
+   * Takes unfinished batches back, stores those that are kept, and completes unfinished rollbacks, in order. Returns the answers of batches that turned out to be done.
    * Throws when an engine is away; what is left stays on the list.
    */
   run(): Promise<ReadonlyMap<number, BatchAnswer>>
 }
 
-export function createRepairs(version: ProjectVersion, facts: FactStore, batches: BatchStore): Repairs {
+export interface RepairDependencies {
+  readonly facts: FactStore
+  readonly batches: BatchStore
+  readonly clock: Clock
+  /** Reads a batch again that was read and accepted before. */
+  readonly readKept: (version: ProjectVersion, kept: KeptBatch) => Promise<Batch>
+  /** Makes an identifier that nothing else has. */
+  readonly newAttempt: () => string
+}
+
+export function createRepairs(version: ProjectVersion, dependencies: RepairDependencies): Repairs {
+  const { facts } = dependencies
   const waiting: Unfinished[] = []
   let last: Promise<unknown> = Promise.resolve()
 
@@ -22,7 +36,7 @@ export function createRepairs(version: ProjectVersion, facts: FactStore, batches
     const done = new Map<number, BatchAnswer>()
     while (waiting.length > 0) {
       const group = takeSameKind(waiting)
-      for (const [sequence, answer] of await repair(group, facts, batches)) done.set(sequence, answer)
+      for (const [sequence, answer] of await repair(group, dependencies)) done.set(sequence, answer)
       waiting.splice(0, group.length)
     }
     return done
@@ -49,9 +63,9 @@ function takeSameKind(waiting: readonly Unfinished[]): readonly Unfinished[] {
 
 async function repair(
   group: readonly Unfinished[],
-  facts: FactStore,
-  batches: BatchStore,
+  dependencies: RepairDependencies,
 ): Promise<ReadonlyMap<number, BatchAnswer>> {
+  const { facts, batches } = dependencies
   const [first] = group
   if (!first) return new Map()
   if (first.kind === 'rollback') {
@@ -59,11 +73,47 @@ async function repair(
     await batches.forget([first.sequence], true)
     return new Map()
   }
-  const done = await batches.cancel(group.map(({ sequence }) => sequence))
+  const kept = group.filter(isKept)
+  const others = group.filter((each) => !isKept(each)).map(({ sequence }) => sequence)
+  const done = others.length === 0 ? new Map<number, BatchAnswer>() : await batches.cancel(others)
   const undone = group.filter(({ sequence }) => !done.has(sequence))
-  const sequences = undone.map(({ sequence }) => sequence)
   const tables = new Set(undone.flatMap((each) => (each.kind === 'batch' ? each.tables : [])))
-  if (tables.size > 0) await facts.erase(first, sequences, [...tables])
-  if (sequences.length > 0) await batches.forget(sequences, tables.size > 0)
+  if (tables.size > 0) {
+    await facts.erase(
+      first,
+      undone.map(({ sequence }) => sequence),
+      [...tables],
+    )
+  }
+  const forgotten = others.filter((sequence) => !done.has(sequence))
+  if (forgotten.length > 0) await batches.forget(forgotten, tables.size > 0)
+  if (kept.length > 0) await storeAgain(first, kept, dependencies)
   return done
+}
+
+type KeptUnfinished = Unfinished & { readonly kind: 'batch'; readonly kept: KeptBatch }
+
+function isKept(each: Unfinished): each is KeptUnfinished {
+  return each.kind === 'batch' && each.kept !== undefined
+}
+
+/** Stores batches that were answered, once what was stored of them is erased: how much that was, nobody knows any more. */
+async function storeAgain(
+  version: ProjectVersion,
+  group: readonly KeptUnfinished[],
+  { facts, batches, clock, readKept, newAttempt }: RepairDependencies,
+): Promise<void> {
+  const numbered: NumberedBatch[] = []
+  for (const { sequence, kept } of group) {
+    const batch = await readKept(version, kept)
+    await facts.prepare(version, batch)
+    numbered.push({ sequence, batch })
+  }
+  await facts.write(version, numbered, newAttempt())
+  await batches.finish(
+    version,
+    numbered.map(finishedKept),
+    changedDays(numbered.map(({ batch }) => batch)),
+    clock.now(),
+  )
 }

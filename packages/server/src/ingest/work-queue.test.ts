@@ -22,7 +22,7 @@ function waiting(batchId: string, bytes: number, given: Partial<Batch> = {}): Wa
     contentHash: '',
     isSameContent: () => true,
     batch,
-    bytes,
+    sent: { body: Buffer.alloc(bytes), contentType: null },
     resolve: ignore,
     reject: ignore,
   }

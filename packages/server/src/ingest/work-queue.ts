@@ -55,10 +55,11 @@ export function createWorkQueue(maxGroupBytes: number): WorkQueue {
         if (work.kind !== 'batch') break
         const isOurs = laneOf(work) === lane && !(mustWait && isOrdered(work.batch))
         if (isOurs) {
-          const isFull = bytes + work.bytes > maxGroupBytes || group.length === MAX_GROUP_BATCHES
+          const ownBytes = work.sent.body.byteLength
+          const isFull = bytes + ownBytes > maxGroupBytes || group.length === MAX_GROUP_BATCHES
           if (group.length > 0 && isFull) break
           group.push(work)
-          bytes += work.bytes
+          bytes += ownBytes
         } else {
           passed.push(work)
           mustWait ||= isOrdered(work.batch)
@@ -78,8 +79,8 @@ export function createWorkQueue(maxGroupBytes: number): WorkQueue {
   }
 }
 
-function laneOf({ bytes }: WaitingBatch): Lane {
-  return bytes <= MAX_SMALL_BYTES ? 'small' : 'large'
+function laneOf({ sent }: WaitingBatch): Lane {
+  return sent.body.byteLength <= MAX_SMALL_BYTES ? 'small' : 'large'
 }
 
 /** Exports are delivered, and changes and samples of one place or none are ordered, as they arrive: does a batch hold any of these? */

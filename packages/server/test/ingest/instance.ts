@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AnsweredWrites } from '../../src/cache/answered-writes.ts'
 import { createFactStore } from '../../src/clickhouse/fact-store.ts'
 import type { FactEngine } from '../../src/clickhouse/fact-engine.ts'
 import { createBatchStore, type ExportQueue } from '../../src/database/batch-store.ts'
@@ -22,6 +23,9 @@ export interface InstanceOptions {
   readonly limits?: Partial<IngestLimits>
   readonly clock?: Clock
   readonly isSoleInstance?: boolean
+  /** Lets small batches beside large ones be answered before they are stored. */
+  readonly answered?: AnsweredWrites
+  readonly sleep?: (ms: number) => Promise<unknown>
   /** Wraps the ports, e.g. to let the instance die at a step. */
   readonly wrapFacts?: (facts: FactStore) => FactStore
   readonly wrapBatches?: (batches: BatchStore) => BatchStore
@@ -44,7 +48,8 @@ export function startInstance(options: InstanceOptions): Ingest {
     },
     limits,
     clock,
-    sleep,
+    sleep: options.sleep ?? sleep,
+    ...(options.answered ? { answered: options.answered } : {}),
     instance: randomId(),
     newBatchId: () => randomId(),
     isSoleInstance: options.isSoleInstance ?? true,

@@ -29,6 +29,7 @@ export interface KillReport {
 const BATCHES_PER_KILL = 15
 const SENDERS = 5
 const ROWS = 40
+const LARGE_BYTES = 200_000
 const KEY = 'a-key-for-the-kill-test-0123456789'
 
 /** Sends batches while the service and its engine are killed, restarts them, and holds what is stored against what was acknowledged (IN-2). Linux only. */
@@ -101,10 +102,10 @@ export async function runKills({
     await restarting
     await kill(true)
     const counts = await countsByBatch(service.url)
-    const isWhole = (n: number) => counts.get(n)?.every((rows) => rows === ROWS) ?? false
+    const isWhole = (n: number) => counts.get(n)?.every((rows, i) => rows === rowsOf(n)[i]) ?? false
     const all = Array.from({ length: total }, (_, n) => n)
     const describe = (n: number) =>
-      `batch ${n}: ${counts.get(n)?.join(', ') ?? 'nothing'} of ${ROWS} rows each`
+      `batch ${n}: ${counts.get(n)?.join(', ') ?? 'nothing'} of ${rowsOf(n).join(', ')} rows`
     return {
       kills: count,
       sent: next,
@@ -151,8 +152,15 @@ async function post(url: string, path: string, body: object): Promise<{ status: 
   return { status: answer.status, body: await answer.json() }
 }
 
-/** A batch whose rows go to four tables, one of them in two months. */
+/** The rows of a batch: samples, events, entity changes. Most have no entities, so that they may be answered before they are stored. */
+function rowsOf(n: number): readonly number[] {
+  return [ROWS, ROWS, n % 5 < 2 ? ROWS : 0]
+}
+
+/** A batch whose rows go to two tables or four, one of them in two months. Every fifth is large, which the others go past. */
 function batchOf(n: number): object {
+  const pad = n % 5 === 0 ? { pad: '\u00e4'.repeat(LARGE_BYTES / ROWS / 2) } : {}
+  const hasEntities = rowsOf(n)[2] !== 0
   const records = Array.from({ length: ROWS }, (_, i) => {
     const place = {
       chain: '1',
@@ -162,8 +170,8 @@ function batchOf(n: number): object {
     }
     return [
       { type: 'counter', name: 'c', value: 1, labels: { n: String(n % 7) }, ...place },
-      { type: 'event', name: 'E', attributes: { n }, ...place },
-      { type: 'upsert', name: 'T', id: `${n}-${i}`, attributes: { n }, ...place },
+      { type: 'event', name: 'E', attributes: { n, ...pad }, ...place },
+      ...(hasEntities ? [{ type: 'upsert', name: 'T', id: `${n}-${i}`, attributes: { n }, ...place }] : []),
     ]
   }).flat()
   return { batchId: `batch-${n}`, records }

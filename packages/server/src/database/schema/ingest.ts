@@ -21,8 +21,14 @@ export interface IngestTables {
     detail: string
     /** JSON of the names and times that a batch touches; null stands for anything. */
     touches: string | null
-    /** JSON of the answer, once done. */
+    /** JSON of the answer, once it was given: with that of a batch whose body is kept it is open still. */
     answer: string | null
     finished_at: number | null
+  }
+  /** What was answered before its facts were stored, until they are. */
+  ingest_kept: {
+    sequence: number
+    content_type: string | null
+    body: Uint8Array
   }
 }
