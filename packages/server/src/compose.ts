@@ -194,7 +194,8 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     maxAgeMs: isSoleInstance ? DATA_VERSION_SOLE_MS : DATA_VERSION_SHARED_MS,
   })
   // What one instance has answered and not stored yet, another would not wait for.
-  const answered = isSoleInstance ? { answered: createAnsweredWrites((ms) => setTimeout(ms)) } : {}
+  const wait = (ms: number) => setTimeout(ms, undefined, { ref: false })
+  const answered = isSoleInstance ? { answered: createAnsweredWrites(wait) } : {}
   const cache = createResultCache({
     ...answered,
     store: createResultStore(db),

@@ -17,7 +17,7 @@ export interface IngestLimits {
   readonly maxWaitingBytes: number
   /** Bytes of bodies that are stored by one insert. */
   readonly maxGroupBytes: number
-  /** Bytes of small batches that were answered and wait, in the control database, until they are stored; of one version. */
+  /** Bytes of small batches that were answered and wait, in the control database, until they are stored; of all versions together. */
   readonly maxKeptBytes: number
   /** How long a batch waits for an engine that is away before it is refused. */
   readonly maxEngineAwayMs: number

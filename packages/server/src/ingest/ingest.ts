@@ -81,6 +81,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
     ...dependencies,
     ...limits,
     rush: createRush(clock),
+    keptBytes: { now: 0 },
     newAttempt: dependencies.newBatchId,
     readKept: async ({ version }: ProjectVersion, { body, contentType }: KeptBatch) => {
       const { records } = await parseBody(body, contentType ?? undefined, scanner)

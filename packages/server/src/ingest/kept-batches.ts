@@ -29,6 +29,8 @@ export interface KeptDependencies extends Patience {
   readonly batches: BatchStore
   readonly log: Pick<Logger, 'error'>
   readonly maxKeptBytes: number
+  /** What is kept of all versions together; counted here. */
+  readonly keptBytes: { now: number }
 }
 
 /** A statement of the control database stays far below its limit of bound values. */
@@ -42,9 +44,8 @@ export function createKeptBatches(
   dependencies: KeptDependencies,
   onEmpty: () => void,
 ): KeptBatches {
-  const { facts, batches, clock, log, sleep, maxKeptBytes } = dependencies
+  const { facts, batches, clock, log, sleep, maxKeptBytes, keptBytes } = dependencies
   const waiting: AnsweredBatch[] = []
-  let bytes = 0
   let startedAt = Infinity
   let isFailing = false
   let isStopping = false
@@ -55,7 +56,7 @@ export function createKeptBatches(
       const group = waiting.splice(0, MAX_GROUP_BATCHES)
       startedAt = clock.monotonic()
       await storeGroup(group)
-      for (const each of group) bytes -= each.bytes
+      for (const each of group) keptBytes.now -= each.bytes
     }
     running = null
     startedAt = Infinity
@@ -94,11 +95,11 @@ export function createKeptBatches(
 
   return {
     hasRoom: (more) =>
-      bytes + more <= maxKeptBytes && !isFailing && !(clock.monotonic() - startedAt > SLOW_MS),
+      keptBytes.now + more <= maxKeptBytes && !isFailing && !(clock.monotonic() - startedAt > SLOW_MS),
     add: (added) => {
       if (added.length === 0) return
       waiting.push(...added)
-      for (const each of added) bytes += each.bytes
+      for (const each of added) keptBytes.now += each.bytes
       running ??= run()
     },
     isEmpty: () => running === null,
