@@ -31,6 +31,7 @@ const LARGE = jsonBatch(Array.from({ length: 2000 }, () => sample(1, 'large')))
 function createGate() {
   const gates = { small: Promise.withResolvers<void>(), large: Promise.withResolvers<void>() }
   let isHolding = false
+  let isDead = false
   let failure: Error | null = null
   const begun = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
@@ -41,6 +42,7 @@ function createGate() {
       if (!isHolding) return facts.write(version, batches, attempt)
       if (isLarge) begun.resolve()
       await gates[isLarge ? 'large' : 'small'].promise
+      if (isDead) await new Promise(() => undefined)
       if (failure && !isLarge) throw failure
       await facts.write(version, batches, attempt)
       if (!isLarge) written.resolve()
@@ -53,6 +55,10 @@ function createGate() {
     },
     open: (which: 'small' | 'large') => {
       gates[which].resolve()
+    },
+    /** Nothing is written any more. */
+    die: () => {
+      isDead = true
     },
     fail: (error: Error | null) => {
       failure = error
@@ -182,6 +188,7 @@ describe.each(controlDatabases)('small batches beside large ones with $name', ({
       gate.open('small')
       await gate.written()
     }
+    gate.die()
     // Dies again, when it has stored them and not said so.
     await expect(recover({ wrapBatches: dying })).rejects.toThrow('the process has died')
     const after = await recover()
