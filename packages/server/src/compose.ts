@@ -147,6 +147,9 @@ const DATA_VERSION_SOLE_MS = 5000
 /** The deadline of a receiver (interface, section 8). */
 const ACKNOWLEDGE_WITHIN_MS = 5000
 
+/** Keeps no process alive. */
+const wait = (ms: number) => setTimeout(ms, undefined, { ref: false })
+
 /** Wires domain and edges together; the only place that knows both. */
 export function compose(config: Config, engines: Engines, clock: Clock, log: Logger): Composition {
   const { facts, db, isSoleInstance } = engines
@@ -194,7 +197,6 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     maxAgeMs: isSoleInstance ? DATA_VERSION_SOLE_MS : DATA_VERSION_SHARED_MS,
   })
   // What one instance has answered and not stored yet, another would not wait for.
-  const wait = (ms: number) => setTimeout(ms, undefined, { ref: false })
   const answered = isSoleInstance ? { answered: createAnsweredWrites(wait) } : {}
   const cache = createResultCache({
     ...answered,

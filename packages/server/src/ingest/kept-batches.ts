@@ -51,8 +51,10 @@ export function createKeptBatches(
   let isStopping = false
   let running: Promise<void> | null = null
 
+  const hasGivenUp = (): boolean => isStopping && isFailing
+
   async function run(): Promise<void> {
-    while (waiting.length > 0 && !(isStopping && isFailing)) {
+    while (waiting.length > 0 && !hasGivenUp()) {
       const group = waiting.splice(0, MAX_GROUP_BATCHES)
       startedAt = clock.monotonic()
       await storeGroup(group)

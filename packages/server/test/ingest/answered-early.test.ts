@@ -140,9 +140,10 @@ describe.each(controlDatabases)('small batches beside large ones with $name', ({
     expect(await counts()).toEqual([{ c: '1', e: '1' }])
     expect(await kept()).toEqual(['one open'])
     let isRead = false
-    const reading = whenStored().then(() => {
+    const reading = (async () => {
+      await whenStored()
       isRead = true
-    })
+    })()
     await whenStored({ ...EVERYTHING, names: ['other'] })
     await whenStored({ ...EVERYTHING, toMicros: 1.7e15 })
     expect(isRead).toBe(false)

@@ -53,9 +53,9 @@ const ASKS: readonly (() => Promise<unknown>)[] = [
 it('shows an accepted batch in every answer that is computed afterwards, while large batches are stored (IN-2)', async () => {
   await send('small', 1, TIME_MICROS)
   await send('large', 1, TIME_MICROS)
-  let isOver = false
+  const end = new AbortController()
   const large = (async () => {
-    while (!isOver) await send('large', LARGE_RECORDS, TIME_MICROS)
+    while (!end.signal.aborted) await send('large', LARGE_RECORDS, TIME_MICROS)
   })()
   try {
     for (let n = 2; n <= BATCHES; n++) {
@@ -63,7 +63,7 @@ it('shows an accepted batch in every answer that is computed afterwards, while l
       expect(Number(await ASKS[n % ASKS.length]?.())).toBe(n)
     }
   } finally {
-    isOver = true
+    end.abort()
     await large
   }
 })
