@@ -59,8 +59,8 @@ async function findLanes(
     select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting,
       counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
     from (
-      select * from webhook_lane where project_id = ${projectId} and name in (select name from ${given} as given)
-      order by id
+      select channel.* from ${given} as given cross join webhook_lane as channel
+      where channel.project_id = ${projectId} and channel.name = given.name order by channel.id
     ) as lane
     ${joinCounters(tx, sql<number>`lane.id`)}`.execute(tx)
   return rows.toSorted((a, b) => a.lane_id - b.lane_id)
