@@ -21,7 +21,9 @@ export function spliceBlocks(
   }
   const rows = starts[series] ?? 0
   const keys = new Uint8Array(rows)
-  const pairs = [head.counts, ...head.columns].map((_, column) => ({
+  // A block without rows has no columns.
+  const columnsOfBoth = Math.max(head.columns.length, tail.columns.length)
+  const pairs = Array.from({ length: 1 + columnsOfBoth }, (_, column) => ({
     ofHead: numbersOf(head, column),
     ofTail: numbersOf(tail, column),
     both: new Float64Array(rows),
