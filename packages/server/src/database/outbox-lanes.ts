@@ -55,12 +55,13 @@ async function findLanes(
     { name: 'text' },
     names.map((name) => [name]),
   )
+  // Not in the order of an index, which would be read as a whole for the sake of it.
   const { rows } = await sql<FoundLane>`
     select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting,
       counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
     from (
       select channel.* from ${given} as given cross join webhook_lane as channel
-      where channel.project_id = ${projectId} and channel.name = given.name order by channel.id
+      where channel.project_id = ${projectId} and channel.name = given.name order by channel.id + 0
     ) as lane
     ${joinCounters(tx, sql<number>`lane.id`)}`.execute(tx)
   return rows.toSorted((a, b) => a.lane_id - b.lane_id)
