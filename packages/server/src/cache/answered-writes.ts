@@ -1,5 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
-import type { Coverage, DataOwner } from './data-version-store.ts'
+import { ownerKey, type Coverage, type DataOwner } from './data-version-store.ts'
 import { touchesCoverage, type Touches } from './snapshot.ts'
 
 /**
@@ -27,7 +27,7 @@ export function createAnsweredWrites(sleep: (ms: number) => Promise<unknown>): A
   const writes = new Map<string, Set<Noted>>()
   return {
     note: (owner, touches) => {
-      const key = keyOf(owner)
+      const key = ownerKey(owner)
       const ofOwner = writes.get(key) ?? new Set()
       writes.set(key, ofOwner)
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -40,10 +40,10 @@ export function createAnsweredWrites(sleep: (ms: number) => Promise<unknown>): A
       }
     },
 
-    has: (owner) => writes.has(keyOf(owner)),
+    has: (owner) => writes.has(ownerKey(owner)),
 
     whenStored: async (owner, coverageOf) => {
-      const ofOwner = writes.get(keyOf(owner))
+      const ofOwner = writes.get(ownerKey(owner))
       if (!ofOwner) return
       const coverage = coverageOf()
       const met = [...ofOwner].filter(({ touches }) => touchesCoverage(touches, coverage))
@@ -57,8 +57,4 @@ export function createAnsweredWrites(sleep: (ms: number) => Promise<unknown>): A
       )
     },
   }
-}
-
-function keyOf({ projectId, version }: DataOwner): string {
-  return `${projectId}/${version}`
 }

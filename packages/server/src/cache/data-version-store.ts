@@ -6,6 +6,11 @@ export interface DataOwner {
   readonly version: number
 }
 
+/** Names a processor version among all. */
+export function ownerKey({ projectId, version }: DataOwner): string {
+  return `${projectId}/${version}`
+}
+
 /**
  * Data versions count the changes of a processor version's data (CA-6). `late` is the latest change that was not new data at an
  * open end: data behind the newest of its name and chain, the first of a name, a rollback.

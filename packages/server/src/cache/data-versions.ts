@@ -1,12 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { AnswerScope } from './cache-policy.ts'
-import type {
-  Coverage,
-  CurrentVersion,
-  DataOwner,
-  DataVersion,
-  DataVersionStore,
-  DataView,
+import {
+  ownerKey,
+  type Coverage,
+  type CurrentVersion,
+  type DataOwner,
+  type DataVersion,
+  type DataVersionStore,
+  type DataView,
 } from './data-version-store.ts'
 
 /** What an answer was computed from; kept with it. */
@@ -69,7 +70,7 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
   const late = new WeakSet<Basis>()
 
   function current(owner: DataOwner): Promise<CurrentVersion> {
-    const key = keyOf(owner)
+    const key = ownerKey(owner)
     const known = looks.get(key)
     if (known && clock.monotonic() - known.at < maxAgeMs) return known.version
     return look(owner, key).version
@@ -93,7 +94,7 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
 
   /** Looks ahead, so that who asks often finds what he asks for. */
   function isKnownToHold(basis: Basis): boolean {
-    const key = keyOf(basis.owner)
+    const key = ownerKey(basis.owner)
     const known = found.get(key)
     if (!known) return false
     const ageMs = clock.monotonic() - known.at
@@ -132,8 +133,8 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
       return (basis.newData === 'outside' ? covered.late : covered.latest) <= basis.dataVersion
     },
     noteChanged: (owner) => {
-      looks.delete(keyOf(owner))
-      found.delete(keyOf(owner))
+      looks.delete(ownerKey(owner))
+      found.delete(ownerKey(owner))
     },
   }
 
@@ -142,10 +143,6 @@ export function createDataVersions({ store, clock, maxAgeMs }: DataVersionsOptio
     const frontier = await store.frontierMicros(owner, coverage)
     return frontier !== null && frontier > coverage.toMicros ? 'outside' : 'matter'
   }
-}
-
-function keyOf({ projectId, version }: DataOwner): string {
-  return `${projectId}/${version}`
 }
 
 /** The one of the versions whose change matters to an answer. */

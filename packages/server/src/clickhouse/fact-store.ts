@@ -1,3 +1,4 @@
+import { ownerKey } from '../cache/data-version-store.ts'
 import type { Batch, ProjectVersion } from '../ingest/batch.ts'
 import type { FactStore } from '../ingest/fact-store.ts'
 import { DEFAULT_INGEST_LIMITS, type IngestLimits } from '../ingest/ingest-limits.ts'
@@ -27,7 +28,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
   const preparing = new Map<string, Promise<unknown>>()
 
   function schemaOf(version: ProjectVersion): Promise<VersionSchema> {
-    const key = keyOf(version)
+    const key = ownerKey(version)
     const known = schemas.get(key)
     if (known) return known
     if (schemas.size >= MAX_SCHEMAS) schemas.clear()
@@ -40,7 +41,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
   async function isPrepared(version: ProjectVersion, batch: Batch): Promise<boolean> {
     const schema = await schemaOf(version)
     // Whoever makes room now may be about to change the kind of a column.
-    if (batch.events.size + batch.entities.size > 0 && preparing.has(keyOf(version))) return false
+    if (batch.events.size + batch.entities.size > 0 && preparing.has(ownerKey(version))) return false
     return (
       hasOnlyKnownSeries(schema, batch) &&
       ATTRIBUTE_TABLES.every((tables) => hasOnlyKnownAttributes(schema, tables, batch))
@@ -64,7 +65,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       return [...warnings, ...(await storeSeries(engine, schema, batch, series))]
     } catch (error) {
       // It may have failed half-way: what the engine holds now is read again, and missing views are made.
-      if (!isRefusal(error)) schemas.delete(keyOf(version))
+      if (!isRefusal(error)) schemas.delete(ownerKey(version))
       throw error
     }
   }
@@ -83,16 +84,16 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
       // A batch that makes nothing need not wait until others have made what is new in theirs.
       if (await isPrepared(version, batch)) return []
-      const before = preparing.get(keyOf(version))
+      const before = preparing.get(ownerKey(version))
       const prepared = (async () => {
         await before?.catch(() => undefined)
         return prepareNow(version, batch)
       })()
-      preparing.set(keyOf(version), prepared)
+      preparing.set(ownerKey(version), prepared)
       try {
         return await prepared
       } finally {
-        if (preparing.get(keyOf(version)) === prepared) preparing.delete(keyOf(version))
+        if (preparing.get(ownerKey(version)) === prepared) preparing.delete(ownerKey(version))
       }
     },
 
@@ -101,7 +102,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
         await writeBatches(engine, await schemaOf(version), batches, attempt)
       } catch (error) {
         // Another instance may have changed a column's type meanwhile: the next try reads it afresh.
-        schemas.delete(keyOf(version))
+        schemas.delete(ownerKey(version))
         throw error
       }
     },
@@ -129,7 +130,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
           timeoutMs: DROP_TIMEOUT_MS,
         })
       }
-      schemas.delete(keyOf(version))
+      schemas.delete(ownerKey(version))
     },
 
     findVersions: async () => {
@@ -149,10 +150,6 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       for (const key of schemas.keys()) if (key.startsWith(`${projectId}/`)) schemas.delete(key)
     },
   }
-}
-
-function keyOf({ projectId, version }: ProjectVersion): string {
-  return `${projectId}/${version}`
 }
 
 function isRefusal(error: unknown): boolean {

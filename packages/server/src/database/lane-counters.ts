@@ -1,7 +1,8 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type Selectable } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import type { DeliveryTables } from './schema/delivery.ts'
 
 /** Where the numbers of a lane have come to: taken from in memory, and written once when all are taken. */
 export interface LaneCounters {
@@ -15,12 +16,7 @@ export interface LaneCounters {
 }
 
 /** A lane's counters as a row with its columns. */
-export interface CounterRow {
-  readonly lane_id: number
-  readonly next_seq: number
-  readonly next_chunk: number
-  readonly next_byte: number
-}
+export type CounterRow = Selectable<DeliveryTables['webhook_lane_counter']>
 
 /** {@link LaneCounters} from the row that holds them. */
 export function countersFromRow(row: CounterRow): LaneCounters {
@@ -40,11 +36,18 @@ export function countersFromRow(row: CounterRow): LaneCounters {
  */
 export function joinCounters(tx: ControlTransaction, laneId: RawBuilder<number>): RawBuilder<unknown> {
   if (!hasRowLocks(tx)) return sql`join webhook_lane_counter as counter on counter.lane_id = ${laneId}`
+  return sql`cross join lateral (${newest(laneId, sql`*`)} for update) as counter`
+}
+
+/** How many bytes ever joined the queue of a lane; not locked. */
+export function newestByte(laneId: RawBuilder<number>): RawBuilder<number> {
+  return sql`(${newest(laneId, sql`newest.next_byte`)})`
+}
+
+function newest(laneId: RawBuilder<number>, columns: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    cross join lateral (
-      select * from webhook_lane_counter as newest where newest.lane_id = ${laneId}
-      order by newest.next_seq desc limit 1 for update
-    ) as counter`
+    select ${columns} from webhook_lane_counter as newest where newest.lane_id = ${laneId}
+    order by newest.next_seq desc limit 1`
 }
 
 /**
@@ -68,9 +71,14 @@ export async function lockCounters(
 
 /** Locks the counters of one lane, as {@link lockCounters} does. */
 export async function lockLane(tx: ControlTransaction, laneId: number): Promise<LaneCounters> {
-  const counters = (await lockCounters(tx, [laneId])).get(laneId)
-  if (counters === undefined) throw new Error(`lane ${laneId} has no counters`)
-  return counters
+  return countersOf(await lockCounters(tx, [laneId]), laneId)
+}
+
+/** Those of a lane among counters that are locked. Throws where they are not. */
+export function countersOf(counters: ReadonlyMap<number, LaneCounters>, laneId: number): LaneCounters {
+  const ofLane = counters.get(laneId)
+  if (ofLane === undefined) throw new Error(`the counters of lane ${laneId} are not locked`)
+  return ofLane
 }
 
 /** The statement that writes counters which {@link lockCounters} read. */

@@ -3,7 +3,7 @@ import { chunkOfPosition, eventId } from '../delivery/event-id.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import type { LaneCounters } from './lane-counters.ts'
+import { countersOf, type LaneCounters } from './lane-counters.ts'
 
 /** A message on its way into a lane. */
 export interface LaneMessage {
@@ -174,10 +174,8 @@ async function findOrTakeChunks(
   )
   const chunks: TakenChunk[] = []
   for (const [key, chunk] of wanted) {
-    const lane = counters.get(chunk.laneId)
-    if (known.has(key) || lane === undefined) continue
-    chunks.push({ ...chunk, key, idChunk: lane.nextChunk })
-    lane.nextChunk += 1
+    if (known.has(key)) continue
+    chunks.push({ ...chunk, key, idChunk: countersOf(counters, chunk.laneId).nextChunk++ })
   }
   return { known, chunks }
 }

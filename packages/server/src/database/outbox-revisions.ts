@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { countersUpdate, type LaneCounters } from './lane-counters.ts'
+import { countersOf, countersUpdate, type LaneCounters } from './lane-counters.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { chunksInsert, type TakenChunk } from './outbox-event-ids.ts'
 import { slicesOf } from './outbox-slices.ts'
@@ -141,7 +141,9 @@ function messagesInsert(
       const bodyStart = start
       const bytes = body.byteLength
       start += bytes
-      const firstByte = takeBytes(counters, laneId, bytes)
+      const lane = countersOf(counters, laneId)
+      const firstByte = lane.nextByte
+      lane.nextByte += bytes
       return [laneId, seq, eventId, version, chain, blockNumber, hash, bodyStart, bytes, firstByte]
     }),
   )
@@ -156,13 +158,6 @@ function messagesInsert(
     on conflict (lane_id, event_id) do update set
       seq = excluded.seq, version = excluded.version, hash = excluded.hash, body = excluded.body,
       body_bytes = excluded.body_bytes, first_byte = excluded.first_byte, enqueued_at = excluded.enqueued_at, tries = 0, shelved_until_at = null`
-}
-
-function takeBytes(counters: ReadonlyMap<number, LaneCounters>, laneId: number, bytes: number): number {
-  const lane = counters.get(laneId)
-  if (lane === undefined) throw new Error(`the counters of lane ${laneId} are not locked`)
-  lane.nextByte += bytes
-  return lane.nextByte - bytes
 }
 
 /** Takes older revisions out of the dead letters (DL-8). */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
-import type { LaneCounters } from './lane-counters.ts'
+import { countersOf } from './lane-counters.ts'
 import { holdMessages, releaseConfirmed } from './outbox-confirmations.ts'
 import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
 import { findOrCreateLanes, type OutboxLane } from './outbox-lanes.ts'
@@ -70,7 +70,7 @@ async function enqueueIntoLanes(
     counters,
   )
   const revisions = newestOfEach(identified).map((one) => {
-    const seq = takeSequence(counters, one.laneId)
+    const seq = countersOf(counters, one.laneId).nextSeq++
     return { isNew: one.isNew, revision: revisionOf(one, seq) }
   })
   const inNew = revisions.flatMap(({ isNew, revision }) => (isNew ? [revision] : []))
@@ -113,13 +113,6 @@ async function storeRevisions(
   }
   const queued = revisions.filter(({ laneId }) => !confirming.has(laneId))
   await storeJoining(tx, { ...joining, revisions: queued }, nowMs)
-}
-
-function takeSequence(counters: ReadonlyMap<number, LaneCounters>, laneId: number): number {
-  const lane = counters.get(laneId)
-  if (lane === undefined) throw new Error(`the counters of lane ${laneId} are not locked`)
-  lane.nextSeq += 1
-  return lane.nextSeq - 1
 }
 
 function eventIdsOf(revisions: readonly Revision[], lane: OutboxLane): readonly number[] {

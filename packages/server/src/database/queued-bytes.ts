@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { QueuedBytes } from '../delivery/queue-bound.ts'
 import type { ControlDatabase } from './database.ts'
 import { isBehindCursor } from './lane-queue.ts'
+import { newestByte } from './lane-counters.ts'
 import { newestCursor } from './lane-states.ts'
 
 /**
@@ -12,10 +13,7 @@ export async function measureQueuedBytes(db: ControlDatabase): Promise<readonly 
   const { rows } = await sql<QueuedBytes>`
     select project_id as "projectId", name as channel, next_byte - first_byte as bytes
     from (
-      select lane.project_id, lane.name, (
-        select counter.next_byte from webhook_lane_counter as counter where counter.lane_id = lane.id
-        order by counter.next_seq desc limit 1
-      ) as next_byte, (
+      select lane.project_id, lane.name, ${newestByte(sql<number>`lane.id`)} as next_byte, (
         select webhook_message.first_byte from webhook_message
         where ${isBehindCursor(sql<number>`lane.id`, newestCursor(sql<number>`lane.id`))}
         order by webhook_message.seq limit 1

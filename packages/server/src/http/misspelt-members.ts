@@ -1,5 +1,5 @@
 import { nearestNames } from '../analytics/nearest-names.ts'
-import { isRecord, mayBe, snakeCase, type SchemaNode } from './schema-node.ts'
+import { isRecord, mayBe, spelled, type SchemaNode } from './schema-node.ts'
 
 const HINTS_MAX = 10
 const NAME_LENGTH_MAX = 40
@@ -29,18 +29,19 @@ function look(schema: SchemaNode, value: unknown, path: string, found: string[])
   }
   const { properties } = schema
   if (!properties || !isRecord(value)) return
-  const names = Object.keys(properties)
+  const all = spelled(properties)
   for (const name of Object.keys(value)) {
     if (found.length >= HINTS_MAX) return
     const place = path === '' ? name : `${path}.${name}`
-    const known = Object.hasOwn(properties, name) ? name : names.find((each) => snakeCase(each) === name)
-    if (known !== undefined) look(properties[known] ?? {}, value[name], place, found)
+    const known = all.find((each) => each.name === name || each.inSnakeCase === name)
+    if (known) look(known.schema, value[name], place, found)
     else if (name.length <= NAME_LENGTH_MAX) {
       // Where the one that is meant is given too, this is something else.
-      const absent = names.filter(
-        (each) => !Object.hasOwn(value, each) && !Object.hasOwn(value, snakeCase(each)),
+      const absent = all.filter(
+        (each) => !Object.hasOwn(value, each.name) && !Object.hasOwn(value, each.inSnakeCase),
       )
-      const [nearest] = nearestNames(name, absent, LETTERS_MAX)
+      const names = absent.map((each) => each.name)
+      const [nearest] = nearestNames(name, names, LETTERS_MAX)
       if (nearest !== undefined)
         found.push(`${place} is not known and was left out; did you mean ${nearest}?`)
     }

@@ -85,11 +85,17 @@ export function createRangeRenderer(
     return idlest && idlest.jobs.length < JOBS_MAX ? idlest : undefined
   }
 
+  function hasRoom(): boolean {
+    return threads.size < threadsMax || [...threads].some(({ jobs }) => jobs.length < JOBS_MAX)
+  }
+
   return {
     render: async (rendering) => {
-      const isLong = pointsOf(rendering) >= pointsMin
-      const copied = isLong && canThreadsBegin ? await copyRows(rendering) : rendering
-      const thread = copied === rendering ? undefined : choose()
+      const isForThread = canThreadsBegin && pointsOf(rendering) >= pointsMin && hasRoom()
+      if (!isForThread) return renderRangeAnswer(rendering)
+      const copied = await copyRows(rendering)
+      // Others may have filled the threads meanwhile.
+      const thread = choose()
       if (!thread) return renderRangeAnswer(rendering)
       return new Promise((resolve, reject) => {
         thread.jobs.push({ resolve, reject })

@@ -1,16 +1,20 @@
+import { getOrMake } from '../platform/get-or-make.ts'
+
 /** An object of JSON. */
 export type Json = Readonly<Record<string, unknown>>
 
 /** Parts of a JSON Schema that reading a value needs. */
 export interface SchemaNode {
   readonly type?: string
-  readonly properties?: Readonly<Record<string, SchemaNode>>
+  readonly properties?: Properties
   readonly items?: SchemaNode
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>
   readonly anyOf?: readonly SchemaNode[]
   readonly const?: unknown
   readonly default?: unknown
 }
+
+type Properties = Readonly<Record<string, SchemaNode>>
 
 /** Whether a member of a union is the one meant, judged by its outermost type. */
 export function mayBe(schema: SchemaNode, value: unknown): boolean {
@@ -29,9 +33,24 @@ export function mayBe(schema: SchemaNode, value: unknown): boolean {
   }
 }
 
-/** The other spelling of a member's name (WI-2). */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** A property of an object, in both spellings (WI-2). */
+export interface SpelledProperty {
+  readonly name: string
+  readonly inSnakeCase: string
+  readonly schema: SchemaNode
+}
+
+const spelledProperties = new WeakMap<Properties, readonly SpelledProperty[]>()
+
+/** The properties of a schema in both spellings; found once. */
+export function spelled(properties: Properties): readonly SpelledProperty[] {
+  return getOrMake(spelledProperties, properties, () =>
+    Object.entries(properties).map(([name, schema]) => ({
+      name,
+      inSnakeCase: name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      schema,
+    })),
+  )
 }
 
 /** Is it an object, and no array? */

@@ -1,15 +1,16 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidArgument } from '../platform/errors.ts'
-import { getOrMake } from '../platform/get-or-make.ts'
 import { misspeltMembers } from './misspelt-members.ts'
-import { isRecord, mayBe, snakeCase, type Json, type SchemaNode } from './schema-node.ts'
+import { isRecord, mayBe, spelled, type Json, type SchemaNode } from './schema-node.ts'
 
-const hints = new WeakMap<object, readonly string[]>()
+/** What readers made their values of. */
+const given = new WeakMap<object, { readonly schema: SchemaNode; readonly value: unknown }>()
 
 /** What was unknown in a value that a reader made and looks like a mistake, as sentences. */
 export function hintsOf(read: unknown): readonly string[] {
-  return isRecord(read) ? (hints.get(read) ?? []) : []
+  const from = isRecord(read) ? given.get(read) : undefined
+  return from ? misspeltMembers(from.schema, from.value) : []
 }
 
 /**
@@ -25,8 +26,7 @@ export function createReader(schema: TSchema, what: string): (value: unknown) =>
   return (value) => {
     const read = normalise(schema, value)
     if (validator.Check(read)) {
-      const misspelt = misspeltMembers(schema, value)
-      if (misspelt.length > 0 && isRecord(read)) hints.set(read, misspelt)
+      if (isRecord(read)) given.set(read, { schema, value })
       return read
     }
     throw invalidArgument(describe(validator.Errors(read), what))
@@ -48,26 +48,11 @@ function normalise(schema: SchemaNode, value: unknown): unknown {
 
 function normaliseObject(properties: Readonly<Record<string, SchemaNode>>, value: Json): Json {
   const read: Record<string, unknown> = {}
-  for (const { name, inSnakeCase, schema } of getOrMake(spelledProperties, properties, () =>
-    spell(properties),
-  )) {
-    const given = own(value, name) ?? own(value, inSnakeCase) ?? schema.default
-    if (given !== undefined) read[name] = normalise(schema, given)
+  for (const { name, inSnakeCase, schema } of spelled(properties)) {
+    const member = own(value, name) ?? own(value, inSnakeCase) ?? schema.default
+    if (member !== undefined) read[name] = normalise(schema, member)
   }
   return read
-}
-
-/** A property of an object, in both spellings. */
-interface SpelledProperty {
-  readonly name: string
-  readonly inSnakeCase: string
-  readonly schema: SchemaNode
-}
-
-const spelledProperties = new WeakMap<Readonly<Record<string, SchemaNode>>, readonly SpelledProperty[]>()
-
-function spell(properties: Readonly<Record<string, SchemaNode>>): readonly SpelledProperty[] {
-  return Object.entries(properties).map(([name, schema]) => ({ name, inSnakeCase: snakeCase(name), schema }))
 }
 
 function withoutNulls(map: Json): Json {

@@ -3,9 +3,9 @@ import { touchesOf } from '../cache/data-change.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
 import type { BatchAnswer, BatchStore, KeptBatch, NewBatch } from './batch-store.ts'
-import { chainHeads } from './chain-heads.ts'
 import { changedDays } from './changed-days.ts'
 import type { FactStore } from './fact-store.ts'
+import { finishBatches } from './finish-batches.ts'
 import { isPassing, patiently, type Patience } from './patience.ts'
 import type { Repairs } from './repairs.ts'
 
@@ -176,20 +176,10 @@ function store(
 async function finish(
   version: ProjectVersion,
   open: readonly OpenBatch[],
-  { batches, clock }: CommitDependencies,
+  dependencies: CommitDependencies,
 ): Promise<void> {
-  const answers = await batches.finish(
-    version,
-    open.map(({ waiting, sequence, warnings }) => ({
-      sequence,
-      accepted: waiting.batch.recordCount,
-      warnings,
-      exports: waiting.batch.exports,
-      heads: chainHeads(waiting.batch),
-    })),
-    changedDays(open.map(({ waiting }) => waiting.batch)),
-    clock.now(),
-  )
+  const stored = open.map(({ waiting, ...each }) => ({ ...each, batch: waiting.batch }))
+  const answers = await finishBatches(dependencies, version, stored, false)
   for (const [index, { waiting }] of open.entries()) {
     const answer = answers[index]
     if (answer) waiting.resolve({ ...answer, isRepeated: false })

@@ -1,3 +1,4 @@
+import { ownerKey } from '../cache/data-version-store.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
 import type { IngestAnswer, RollbackAnswer } from '@millrace/contract'
 import type { Logger } from '../platform/logger.ts'
@@ -108,7 +109,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
   }
 
   function committerOf(version: ProjectVersion): Committer {
-    const key = keyOf(version)
+    const key = ownerKey(version)
     const known = committers.get(key)
     if (known) return known
     const committer = createCommitter(version, options)
@@ -224,7 +225,7 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
         const { promise, resolve, reject } = Promise.withResolvers<void>()
         committerOf(version).submit({ kind: 'removal', resolve, reject })
         await promise
-        committers.delete(keyOf(version))
+        committers.delete(ownerKey(version))
       }),
 
     recover: async () => {
@@ -264,8 +265,4 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       await Promise.all([...committers.values()].map((committer) => committer.stop()))
     },
   }
-}
-
-function keyOf({ projectId, version }: ProjectVersion): string {
-  return `${projectId}/${version}`
 }

@@ -1,9 +1,8 @@
 import type { Logger } from '../platform/logger.ts'
 import type { ProjectVersion } from './batch.ts'
-import type { BatchStore, FinishedBatch } from './batch-store.ts'
-import { chainHeads } from './chain-heads.ts'
-import { changedDays } from './changed-days.ts'
+import type { BatchStore } from './batch-store.ts'
 import type { FactStore, NumberedBatch } from './fact-store.ts'
+import { finishBatches } from './finish-batches.ts'
 import { patiently, type Patience } from './patience.ts'
 
 /** A batch that was answered and is to be stored. */
@@ -71,8 +70,7 @@ export function createKeptBatches(
       try {
         if (!isWritten) await patiently(() => facts.write(version, group), dependencies)
         isWritten = true
-        const days = changedDays(group.map(({ batch }) => batch))
-        await batches.finish(version, group.map(finishedKept), days, clock.now())
+        await finishBatches(dependencies, version, group, true)
         isFailing = false
         break
       } catch (error) {
@@ -109,17 +107,5 @@ export function createKeptBatches(
       isStopping = true
       await running
     },
-  }
-}
-
-/** What is to be said of a kept batch that is stored. */
-export function finishedKept({ sequence, batch }: NumberedBatch): FinishedBatch {
-  return {
-    sequence,
-    accepted: batch.recordCount,
-    warnings: [],
-    exports: batch.exports,
-    heads: chainHeads(batch),
-    isKept: true,
   }
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Batch, ProjectVersion } from './batch.ts'
 import type { BatchAnswer, BatchStore, KeptBatch, Unfinished } from './batch-store.ts'
-import { changedDays } from './changed-days.ts'
 import type { FactStore, NumberedBatch } from './fact-store.ts'
-import { finishedKept } from './kept-batches.ts'
+import { finishBatches } from './finish-batches.ts'
 
 /** What one version must put right before anything else is committed to it. */
 export interface Repairs {
@@ -110,10 +109,5 @@ async function storeAgain(
     numbered.push({ sequence, batch })
   }
   await facts.write(version, numbered, newAttempt())
-  await batches.finish(
-    version,
-    numbered.map(finishedKept),
-    changedDays(numbered.map(({ batch }) => batch)),
-    clock.now(),
-  )
+  await finishBatches({ batches, clock }, version, numbered, true)
 }

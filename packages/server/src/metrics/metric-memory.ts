@@ -154,15 +154,6 @@ function forget(memory: MetricMemory): void {
   Object.assign(memory, { ...emptyMemory(), lastReading: memory.lastReading })
 }
 
-/** Does what was read still hold, with what changed of its day since? */
-export function isTrue(
-  memory: MetricMemory,
-  { version, isClosed }: Remembered,
-  changed?: DataVersion,
-): boolean {
-  return Math.max(memory.whole, (isClosed ? changed?.late : changed?.latest) ?? 0) <= version
-}
-
 /** What a reading needs besides the memory. */
 export interface ReadingContext {
   readonly source: BucketSource

@@ -1,4 +1,5 @@
 import { dayOf } from '../cache/data-change.ts'
+import type { DataVersion } from '../cache/data-version-store.ts'
 import { createBlockBuilder } from './block-builder.ts'
 import { bytesOfBlock, EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
 import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
@@ -7,7 +8,6 @@ import {
   alone,
   idsOf,
   isClosedBefore,
-  isTrue,
   readSorted,
   settledAt,
   type MetricMemory,
@@ -78,7 +78,7 @@ function trueUntil(
 ): number {
   const isOpen = snapshot !== null && known.endMicros > snapshot.fromMicros
   const isWhole = isOpen
-    ? known.isExact && latestIn(memory, level, number) <= Math.min(known.version, dataVersion)
+    ? known.isExact && lastChange(memory, level, number, 'latest') <= Math.min(known.version, dataVersion)
     : isBlockTrue(memory, known, level, number)
   if (isWhole) return known.endMicros
   const { settled } = known
@@ -145,18 +145,6 @@ function blockKey(level: BucketLevel, statistics: readonly CellStatistic[], bloc
   return `${level.name} ${statistics.join()} ${block}`
 }
 
-/** A block, if it is in memory and still true. */
-function heldBlock(
-  memory: MetricMemory,
-  level: BucketLevel,
-  statistics: readonly CellStatistic[],
-  block: number,
-): RememberedBlock | null {
-  const known = memory.blocks.get(blockKey(level, statistics, block))
-  if (!known) return null
-  return isBlockTrue(memory, known, level, block) ? known : null
-}
-
 /** How many buckets of each series a stretch needs that are not in memory or no longer true. */
 export function missingBuckets(
   memory: MetricMemory,
@@ -167,33 +155,35 @@ export function missingBuckets(
   const { first, end } = blocksWithin(stretch, level)
   let blocks = 0
   for (let block = first; block < end; block += 1) {
-    if (!heldBlock(memory, level, statistics, block)) blocks += 1
+    const known = memory.blocks.get(blockKey(level, statistics, block))
+    if (!known || !isBlockTrue(memory, known, level, block)) blocks += 1
   }
   return blocks * level.bucketsPerBlock
 }
 
-/** Did anything on the days of a block change since? */
+/** Did nothing on the days of a block change since that matters to it? */
 function isBlockTrue(
   memory: MetricMemory,
-  remembered: Remembered,
+  { version, isClosed }: Remembered,
   level: BucketLevel,
   block: number,
 ): boolean {
-  const last = dayOf(blockStart(block + 1, level) - 1)
-  for (let day = dayOf(blockStart(block, level)); day <= last; day += 1) {
-    if (!isTrue(memory, remembered, memory.days.get(day))) return false
-  }
-  return true
+  return lastChange(memory, level, block, isClosed ? 'late' : 'latest') <= version
 }
 
-/** The last change of the days of a block. */
-function latestIn(memory: MetricMemory, level: BucketLevel, block: number): number {
-  let latest = memory.whole
-  const last = dayOf(blockStart(block + 1, level) - 1)
-  for (let day = dayOf(blockStart(block, level)); day <= last; day += 1) {
-    latest = Math.max(latest, memory.days.get(day)?.latest ?? 0)
+/** The last change, or the last late one, of the days of a block. */
+function lastChange(
+  memory: MetricMemory,
+  level: BucketLevel,
+  block: number,
+  kind: keyof DataVersion,
+): number {
+  let last = memory.whole
+  const endDay = dayOf(blockStart(block + 1, level) - 1)
+  for (let day = dayOf(blockStart(block, level)); day <= endDay; day += 1) {
+    last = Math.max(last, memory.days.get(day)?.[kind] ?? 0)
   }
-  return latest
+  return last
 }
 
 /** Neighbouring parts as one stretch each. */

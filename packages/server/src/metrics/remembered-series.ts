@@ -95,15 +95,9 @@ export function createRememberedSeries(
     // Put last, so that the first ones are those that nobody asked for.
     memories.delete(key)
     memories.set(key, owned)
-    if (memories.size > MEMORIES_MAX) forgetFirst()
+    const [first] = memories.keys()
+    if (first !== undefined && memories.size > MEMORIES_MAX) memories.delete(first)
     return owned.memory
-  }
-
-  function forgetFirst(): void {
-    for (const key of memories.keys()) {
-      memories.delete(key)
-      return
-    }
   }
 
   /** Forgets what was not used for longest, of the project that holds most, until the rest fits. */

@@ -1,16 +1,17 @@
 import { dayOf } from '../cache/data-change.ts'
+import type { DataVersion } from '../cache/data-version-store.ts'
 import type { ValueOrder } from './bucket-source.ts'
 import {
   alone,
   idsOf,
   isClosedBefore,
-  isTrue,
   learnNewSeries,
   readSorted,
   type MetricMemory,
   type ReadingContext,
   type Remembered,
 } from './metric-memory.ts'
+import type { MetricType } from './series-source.ts'
 
 /** The value of each series before a full hour, by place. */
 export async function rememberedValues(
@@ -26,9 +27,9 @@ export async function rememberedValues(
     return known.values
   }
   if (!isAlone) return alone(memory, () => rememberedValues(memory, context, beforeMicros, true))
-  const { type, isSelection, asOf, onAdded } = context
+  const { isSelection, asOf, onAdded } = context
   if (!isSelection) await learnNewSeries(memory, context)
-  const read = await (type === 'gauge' ? lastValues : allValues)(memory, context, beforeMicros)
+  const read = await valuesBefore(memory, context, beforeMicros)
   const isClosed = isClosedBefore(memory, asOf, beforeMicros)
   const values = new Float64Array(memory.series.length).fill(Number.NaN)
   for (const [place, value] of read) values[place] = value
@@ -39,18 +40,23 @@ export async function rememberedValues(
 }
 
 /** How far back the last values of gauges are looked for at first; then everything before. */
-const LOOK_BACK_DAYS = [2, 30]
+const LOOK_BACK_DAYS: Readonly<Record<MetricType, readonly (number | null)[]>> = {
+  gauge: [2, 30, null],
+  counter: [null],
+}
 const DAY_MICROS = 86_400_000_000
+/** So many series are named one by one, more are read with the others. */
+const MISSING_MAX = 1000
 
-/** Last values by place. Series that are alive have theirs shortly before; the past is read for the others alone. */
-async function lastValues(
+/** By place, a gauge's last value and a counter's sum. Gauges that are alive have theirs shortly before; the past is read for the others alone. */
+async function valuesBefore(
   memory: MetricMemory,
   context: ReadingContext,
   beforeMicros: number,
 ): Promise<ReadonlyMap<number, number>> {
   const found = new Map<number, number>()
   let toMicros = beforeMicros
-  for (const days of [...LOOK_BACK_DAYS, null]) {
+  for (const days of LOOK_BACK_DAYS[context.type]) {
     const fromMicros = days === null ? null : beforeMicros - days * DAY_MICROS
     const missing = memory.series.filter((_, place) => !found.has(place)).map(({ id }) => id)
     if (missing.length === 0) break
@@ -61,21 +67,6 @@ async function lastValues(
     })
     toMicros = fromMicros ?? toMicros
   }
-  return found
-}
-
-/** So many series are named one by one, more are read with the others. */
-const MISSING_MAX = 1000
-
-/** The sums of all that came before, by place. */
-async function allValues(
-  memory: MetricMemory,
-  context: ReadingContext,
-  beforeMicros: number,
-): Promise<ReadonlyMap<number, number>> {
-  const found = new Map<number, number>()
-  const order = { ids: idsOf(memory, context), fromMicros: null, beforeMicros }
-  await readValues(memory, context, order, (place, value) => found.set(place, value))
   return found
 }
 
@@ -108,4 +99,9 @@ function isTrueBefore(memory: MetricMemory, remembered: Remembered, beforeMicros
     if (day <= end && !isTrue(memory, remembered, changed)) return false
   }
   return isTrue(memory, remembered)
+}
+
+/** Does what was read still hold, with what changed of its day since? */
+function isTrue(memory: MetricMemory, { version, isClosed }: Remembered, changed?: DataVersion): boolean {
+  return Math.max(memory.whole, (isClosed ? changed?.late : changed?.latest) ?? 0) <= version
 }
