@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
-import { giveBackAnswerMemory, ownAnswerMemory, takeAnswerMemory } from './answer-memory.ts'
+import {
+  giveBackAnswerMemory,
+  handOverAnswerMemory,
+  ownAnswerMemory,
+  takeAnswerMemory,
+  takeOverAnswerMemory,
+} from './answer-memory.ts'
 
-const LONG = 2 ** 20
+const LONG = 3_500_000
+const TOO_LONG = 9 * 2 ** 20
 
 it('lends again what was given back, and nothing that is still in use', () => {
   const first = takeAnswerMemory()
@@ -22,10 +29,39 @@ it('leaves bytes alone that are kept', () => {
   expect(Buffer.from(own).toString()).toBe('{"results":[]}')
 })
 
-it('neither copies nor takes what it did not lend', () => {
+it('lends long pieces to answers of about as many bytes, and keeps short ones for short answers', () => {
   const long = takeAnswerMemory(LONG)
-  expect(long.byteLength).toBeGreaterThanOrEqual(LONG)
+  const short = takeAnswerMemory()
+  giveBackAnswerMemory(long)
+  giveBackAnswerMemory(short)
+  expect(takeAnswerMemory().buffer).toBe(short.buffer)
+  expect(takeAnswerMemory(LONG + 100_000).buffer).toBe(long.buffer)
+})
+
+it('neither copies nor takes what is too long to be lent', () => {
+  const long = takeAnswerMemory(TOO_LONG)
+  expect(long.byteLength).toBeGreaterThanOrEqual(TOO_LONG)
   expect(ownAnswerMemory(long)).toBe(long)
   giveBackAnswerMemory(long)
-  expect(takeAnswerMemory(LONG).buffer).not.toBe(long.buffer)
+  expect(takeAnswerMemory(TOO_LONG).buffer).not.toBe(long.buffer)
+})
+
+it('hands long pieces over to other threads, and lends what comes back from them', () => {
+  const { buffer } = takeAnswerMemory(LONG)
+  expect(handOverAnswerMemory()).toBeUndefined()
+  takeOverAnswerMemory(buffer, true)
+  expect(handOverAnswerMemory()).toBeUndefined()
+  giveBackAnswerMemory(new Uint8Array(buffer, 0, 10))
+  expect(handOverAnswerMemory()).toBe(buffer)
+  expect(handOverAnswerMemory()).toBeUndefined()
+  takeOverAnswerMemory(buffer, false)
+  expect(takeAnswerMemory(LONG).buffer).toBe(buffer)
+})
+
+it('keeps no more than a few pieces', () => {
+  const given = Array.from({ length: 10 }, () => takeAnswerMemory(LONG))
+  for (const piece of given) giveBackAnswerMemory(piece)
+  const buffers = new Set(given.map(({ buffer }) => buffer))
+  const again = Array.from({ length: 10 }, () => takeAnswerMemory(LONG))
+  expect(again.filter(({ buffer }) => buffers.has(buffer)).length).toBe(4)
 })

@@ -18,7 +18,7 @@ import type { RouteContext } from './route.ts'
 
 type Context = Pick<
   RouteContext<unknown, unknown, unknown>,
-  'headers' | 'setHeader' | 'isInterfacePrefix' | 'offerAgain'
+  'headers' | 'setHeader' | 'whenSent' | 'isInterfacePrefix' | 'offerAgain'
 >
 
 /** What a handler returns instead of an answer that the caller has already. */
@@ -93,13 +93,16 @@ function quickly(encoding: keyof typeof COMPRESSIONS): Compress {
 }
 
 /** An answer that was computed for this request alone. Short ones need no compression; long ones are left to the application. */
-function quickAnswer({ headers, setHeader }: Context, given: unknown): unknown {
+function quickAnswer({ headers, setHeader, whenSent }: Context, given: unknown): unknown {
   const answer = given instanceof AnswerParts ? given.body(setHeader) : given
   if (answer instanceof Readable) return answer
   const encoding = chooseEncoding(headers['accept-encoding'])
   const bytes = encoding === null ? null : toBytes(answer)
   const isQuick = bytes && bytes.byteLength >= QUICK_BYTES_MIN && bytes.byteLength <= QUICK_BYTES_MAX
-  if (encoding === null || !isQuick) return answer instanceof Uint8Array ? ownAnswerMemory(answer) : answer
+  if (encoding === null || !isQuick) {
+    if (answer instanceof Uint8Array) whenSent(() => giveBackAnswerMemory(answer))
+    return answer
+  }
   for (const [name, value] of formHeaders(encoding)) setHeader(name, value)
   const made = QUICK_COMPRESSIONS[encoding](bytes)
   giveBackAnswerMemory(bytes)

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { giveBackAnswerMemory } from './answer-memory.ts'
 import { createRangeRenderer, type RangeRenderer } from './range-renderer.ts'
 import { prepareRangeRendering } from './render-range-answer.ts'
 
@@ -55,6 +56,22 @@ describe('an answer that is written out', () => {
     const given = await Promise.all(Array.from({ length: 20 }, prepared))
     const all = await Promise.all(given.map((each) => both.render(each)))
     expect(new Set(all.map(text))).toEqual(new Set([EXPECTED]))
+  })
+
+  it('is whole while memory goes to threads and comes back', async () => {
+    const both = createRangeRenderer({ threadsMax: 2, pointsMin: 1 })
+    renderer = both
+    for (let round = 0; round < 10; round += 1) {
+      const given = await Promise.all(Array.from({ length: 6 }, prepared))
+      await Promise.all(
+        given.map(async (each) => {
+          const bytes = await both.render(each)
+          expect(text(bytes)).toBe(EXPECTED)
+          giveBackAnswerMemory(bytes)
+        }),
+      )
+    }
+    expect(SERIES.map(({ values }) => values.length)).toEqual(SERIES.map(() => TIMESTAMPS.length))
   })
 
   it('fails when its thread ends, and the next one has a new thread', async () => {

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../platform/errors.ts'
-import { copyRows, renderRangeAnswer, type RangeRendering } from './render-range-answer.ts'
+import { handOverAnswerMemory, takeOverAnswerMemory } from './answer-memory.ts'
+import { copyRows, memoryOfRows, renderRangeAnswer, type RangeRendering } from './render-range-answer.ts'
 
 /** Writes answers out: short ones at once, long ones in threads of their own, so that other requests need not wait for them. */
 export interface RangeRenderer {
@@ -19,8 +20,16 @@ export interface RangeRendererLimits {
   readonly pointsMin: number
 }
 
-/** What a thread answers: the bytes, or why there are none. */
-export type RenderReport = { readonly bytes: Uint8Array<ArrayBuffer> } | { readonly error: string }
+/** What a thread is given: an answer to write, and memory that it may be written in. */
+export interface RenderOrder {
+  readonly rendering: RangeRendering
+  readonly memory: ArrayBuffer | undefined
+}
+
+/** What a thread answers: the bytes, or why there are none. Memory goes to and fro: new memory is what the garbage collector runs for. */
+export type RenderReport =
+  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly memory: readonly ArrayBuffer[] }
+  | { readonly error: string }
 
 interface Job {
   resolve(bytes: Uint8Array): void
@@ -61,8 +70,14 @@ export function createRangeRenderer(
       thread.hasAnswered = true
       const job = thread.jobs.shift()
       if (thread.jobs.length === 0) thread.worker.unref()
-      if ('bytes' in report) job?.resolve(Buffer.from(report.bytes.buffer, 0, report.bytes.byteLength))
-      else job?.reject(new ServiceError('internal', 'the answer cannot be written', { cause: report.error }))
+      if ('error' in report)
+        return job?.reject(
+          new ServiceError('internal', 'the answer cannot be written', { cause: report.error }),
+        )
+      const { bytes, memory } = report
+      for (const buffer of memory) takeOverAnswerMemory(buffer, false)
+      takeOverAnswerMemory(bytes.buffer, true)
+      job?.resolve(Buffer.from(bytes.buffer, 0, bytes.byteLength))
     })
     thread.worker.on('error', (cause) => {
       canThreadsBegin &&= thread.hasAnswered
@@ -100,9 +115,10 @@ export function createRangeRenderer(
       return new Promise((resolve, reject) => {
         thread.jobs.push({ resolve, reject })
         thread.worker.ref()
+        const memory = handOverAnswerMemory()
+        const order: RenderOrder = { rendering: copied, memory }
         // Their memory goes over as it is.
-        const memory = new Set(copied.results.flatMap(({ rows }) => rows.map(({ buffer }) => buffer)))
-        thread.worker.postMessage(copied, [...memory] as ArrayBuffer[])
+        thread.worker.postMessage(order, [...memoryOfRows(copied), ...(memory ? [memory] : [])])
       })
     },
     close: async () => {

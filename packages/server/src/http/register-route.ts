@@ -97,6 +97,7 @@ export function registerRoute(
           headers: request.headers,
           isInterfacePrefix: prefix === '/api/v1',
           setHeader: (name, value) => void reply.header(name, value),
+          whenSent: (done) => void reply.raw.once('finish', done),
           ...(memory ? { offerAgain: (again) => noteRepeat(request, again) } : {}),
         })
         if (answer === NOT_MODIFIED) return reply.status(304).send()

@@ -53,7 +53,8 @@ export async function copyRows(rendering: RangeRendering): Promise<RangeRenderin
   const results: SeriesRendering[] = []
   const points = rendering.timestampsSeconds.length
   for (const { metrics, rows } of rendering.results) {
-    const together = new Float64Array(rows.length * points)
+    const { buffer } = takeAnswerMemory(rows.length * points * Float64Array.BYTES_PER_ELEMENT)
+    const together = new Float64Array(buffer, 0, rows.length * points)
     let turnedAt = 0
     for (const [place, row] of rows.entries()) {
       together.set(row, place * points)
@@ -67,6 +68,11 @@ export async function copyRows(rendering: RangeRendering): Promise<RangeRenderin
     })
   }
   return { ...rendering, results }
+}
+
+/** The memory that copied rows are in. */
+export function memoryOfRows({ results }: RangeRendering): ArrayBuffer[] {
+  return [...new Set(results.flatMap(({ rows }) => rows.map(({ buffer }) => buffer)))] as ArrayBuffer[]
 }
 
 /**

@@ -18,6 +18,8 @@ export interface RouteContext<Params, Query, Body> {
   /** True under `/api/v1`, whose answers carry the interface's own names at the top level (WI-3). */
   readonly isInterfacePrefix: boolean
   setHeader(name: string, value: string): void
+  /** Calls back once the last byte of the answer was handed to the connection; never where that was lost before. */
+  whenSent(done: () => void): void
   /** Tells how equal requests may be answered from now on; absent where the route is not often repeated. */
   readonly offerAgain?: (again: ReadyAgain) => void
 }

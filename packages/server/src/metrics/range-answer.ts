@@ -92,9 +92,12 @@ export async function limitSeries(
   return { totalSeries: series.length, series: kept }
 }
 
-/** In memory that holds nothing else, and written in one way only: there are many numbers that are none, and two zeros. */
+/**
+ * In memory that holds nothing else, and written in one way only: there are many numbers that are none, and two zeros. Whoever else has the
+ * same row means the same by it.
+ */
 function ownValues(values: Float64Array): Float64Array {
-  const own = new Float64Array(values.length)
+  const own = values.byteLength === values.buffer.byteLength ? values : new Float64Array(values.length)
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] ?? Number.NaN
     own[i] = Number.isNaN(value) ? Number.NaN : value + 0

@@ -128,7 +128,7 @@ function runningIntegers(count: Float64Array, values: Float64Array, running: Flo
     running[cell] = total
     if (!count[cell]) continue
     const value = values[cell] ?? 0
-    if (!isInteger(value)) return false
+    if (value !== Math.floor(value)) return false
     total += value
     size += Math.abs(value)
   }
@@ -142,17 +142,12 @@ function runningIntegersOfAll(values: Float64Array, running: Float64Array): bool
   for (let cell = 0; cell < values.length; cell += 1) {
     running[cell] = total
     const value = values[cell] ?? 0
-    if (!isInteger(value)) return false
+    if (value !== Math.floor(value)) return false
     total += value
     size += Math.abs(value)
   }
   running[values.length] = total
   return size <= Number.MAX_SAFE_INTEGER
-}
-
-/** Small ones are told at less cost. */
-function isInteger(value: number): boolean {
-  return value === (value | 0) || value === Math.floor(value)
 }
 
 /** What was added in each window, by what had been added before each cell; no point where no samples were. */
@@ -179,6 +174,7 @@ function windowSums(
   const { first, end, seconds, longest } = ranges
   const cuts = windowCuts(ranges)
   const isWalked = longest < SHORT
+  const samples = new Float64Array(first.length)
   let counts = new Float64Array()
   let integers = counts
   /** As many as if each cell held one sample. */
@@ -256,7 +252,6 @@ function windowSums(
   }
 
   function samplesIn(running: Float64Array): Float64Array {
-    const samples = new Float64Array(first.length)
     for (let i = 0; i < samples.length; i += 1) {
       samples[i] = (running[end[i] ?? 0] ?? 0) - (running[first[i] ?? 0] ?? 0)
     }
