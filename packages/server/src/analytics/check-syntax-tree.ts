@@ -134,7 +134,8 @@ function readNames(root: SyntaxNode, functions: AllowedFunctions): OwnNames {
 function checkWrapper(root: SyntaxNode): void {
   let node: SyntaxNode | undefined = root
   for (const [kind, count] of WRAPPER) {
-    if (node?.kind !== kind || node.children.length !== count) {
+    // An alias stands behind a closing parenthesis that is not the wrapper's.
+    if (node?.kind !== kind || node.children.length !== count || node.alias !== null) {
       throw refusal('the statement is not one query: its parentheses do not match')
     }
     // The last child: a SelectQuery's first one is the list of its columns.

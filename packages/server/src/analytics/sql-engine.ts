@@ -61,7 +61,7 @@ export interface SqlEngine {
   canonical(sql: string): Promise<string>
   /** Every built-in function; not those that users or operators have defined. */
   functions(): Promise<readonly EngineFunction[]>
-  /** Runs `select * from (⏎…⏎)` around an admitted statement. */
+  /** Runs `(⏎…⏎)` around a statement that was admitted. */
   executeWrapped(sql: string, run: Execution): Promise<RowStream>
   /** The columns that `executeWrapped` would give. */
   describeWrapped(sql: string, run: Execution): Promise<RowStream>

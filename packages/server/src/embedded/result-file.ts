@@ -6,7 +6,7 @@ import { quoteLiteral } from './engine-settings.ts'
 const CHUNK_BYTES = 1_000_000
 /** Formats that end with a directory of all that came before, so that chunks cannot become one. */
 const WHOLE = /^(Parquet|ORC|Arrow)$/
-const SELECTING = /^\s*select\b/i
+const SELECTING = /^\s*(select\b|\()/i
 
 /**
  * Has the engine write a result into a file, group of rows by group of rows, and gives the file's bytes: the library would put such a format together
