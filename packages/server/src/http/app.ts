@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import compress from '@fastify/compress'
-import { fastify, type FastifyInstance } from 'fastify'
+import { fastify, type FastifyBodyParser, type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Logger } from '../platform/logger.ts'
 import type { Access } from '../projects/access.ts'
@@ -72,7 +72,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   app.removeAllContentTypeParsers()
   // Whatever a body says it is, it is taken for JSON, or for the lines that the route expects (WI-2).
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, asBytes)
+  // The one that is found by its name, without being taken apart each time.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, asBytes)
   app.decorateRequest('access')
 
   app.setErrorHandler(handleError)
@@ -110,6 +112,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.ready()
   return app
 }
+
+const asBytes: FastifyBodyParser<Buffer> = (_request, body, done) => done(null, body)
 
 function registerHealth(app: FastifyInstance, checkReady: () => Promise<void>): void {
   app.get('/healthz', { schema: healthSchema('healthz', 'Is the process alive?', 'alive') }, () => ({

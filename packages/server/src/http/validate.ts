@@ -1,16 +1,19 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidArgument } from '../platform/errors.ts'
+import { getOrMake } from '../platform/get-or-make.ts'
 import { misspeltMembers } from './misspelt-members.ts'
 import { isRecord, mayBe, spelled, type Json, type SchemaNode } from './schema-node.ts'
 
 /** What readers made their values of. */
 const given = new WeakMap<object, { readonly schema: SchemaNode; readonly value: unknown }>()
+/** What was said of values that come again. */
+const hints = new WeakMap<object, readonly string[]>()
 
 /** What was unknown in a value that a reader made and looks like a mistake, as sentences. */
 export function hintsOf(read: unknown): readonly string[] {
   const from = isRecord(read) ? given.get(read) : undefined
-  return from ? misspeltMembers(from.schema, from.value) : []
+  return from ? getOrMake(hints, from, () => misspeltMembers(from.schema, from.value)) : []
 }
 
 /**

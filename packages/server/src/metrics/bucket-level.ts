@@ -1,3 +1,4 @@
+import { getOrMake } from '../platform/get-or-make.ts'
 import { EARLIEST_MS } from './instant.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
 import type { CellNeeds, CellStatistic, MetricType } from './series-source.ts'
@@ -28,9 +29,12 @@ const KNOWN: Readonly<Record<MetricType, readonly CellStatistic[]>> = {
   counter: ['last', 'change', 'rise'],
 }
 
+/** Levels by edges: the queries of a dashboard share them. */
+const levels = new WeakMap<Float64Array, BucketLevel | null>()
+
 /** The coarsest level, from hours on, whose buckets fill the cells between the edges exactly; null where only samples do. */
 export function levelFor(edges: Float64Array): BucketLevel | null {
-  return LEVELS.find((level) => isOnLevel(edges, level)) ?? null
+  return getOrMake(levels, edges, () => LEVELS.find((level) => isOnLevel(edges, level)) ?? null)
 }
 
 /** Do the buckets of a level fill the cells between the edges exactly? */

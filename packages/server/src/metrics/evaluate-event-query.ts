@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts'
 import { applyFunctions } from './apply-functions.ts'
 import { inField, type EvaluatedQuery, type EvaluationScope } from './evaluate-query.ts'
 import type { EventSource } from './event-source.ts'
+import { unexplained } from './explain-query.ts'
 import { hasPoints } from './grid-series.ts'
 import { createPace } from './pace.ts'
 import { planEventQuery, type Accumulation } from './plan-event-query.ts'
@@ -41,13 +42,7 @@ export async function evaluateEventQuery(
   return {
     series: applied,
     warnings: reading.isKnownLog ? [] : [`event log ${JSON.stringify(plan.read.name)} does not exist`],
-    explanation: {
-      name: plan.read.name,
-      plan: null,
-      reading: null,
-      returnedSeries: applied.length,
-      stagesMs,
-    },
+    explanation: unexplained(plan.read.name, applied.length, stagesMs),
   }
 }
 

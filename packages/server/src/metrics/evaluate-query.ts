@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { aggregate } from './aggregate.ts'
 import { applyFunctions } from './apply-functions.ts'
-import { explainQuery, type QueryExplanation } from './explain-query.ts'
+import { explainQuery, unexplained, type QueryExplanation } from './explain-query.ts'
 import { hasPoints, type GridSeries } from './grid-series.ts'
 import { createPace } from './pace.ts'
 import { planQuery } from './plan-query.ts'
@@ -47,7 +47,7 @@ export async function evaluateQuery(
   scope: EvaluationScope,
 ): Promise<EvaluatedQuery> {
   const { clock, points } = dependencies
-  const { grid, signal } = scope
+  const { grid, signal, isExplained } = scope
   const startedAt = clock.monotonic()
   const plan = planQuery(query, field, grid)
   const plannedAt = clock.monotonic()
@@ -81,7 +81,9 @@ export async function evaluateQuery(
   return {
     series,
     warnings: queryWarnings(plan, grid, report, { types, gaps: gaps.share() }),
-    explanation: explainQuery(plan, report, types, series.length, stagesMs),
+    explanation: isExplained
+      ? explainQuery(plan, report, types, series.length, stagesMs)
+      : unexplained(plan.read.metric, series.length, stagesMs),
   }
 }
 

@@ -22,7 +22,7 @@ export interface PlanDescription {
 /** How one query was answered. */
 export interface QueryExplanation {
   readonly name: string
-  /** Null for a query of events. */
+  /** Null for a query of events, and where nobody asked. */
   readonly plan: PlanDescription | null
   readonly reading: Omit<ReadingReport, 'hasLabel'> | null
   readonly returnedSeries: number
@@ -44,6 +44,15 @@ export function explainQuery(
 ): QueryExplanation {
   const { hasLabel: _, ...reading } = report
   return { name: plan.read.metric, plan: describePlan(plan, [...types]), reading, returnedSeries, stagesMs }
+}
+
+/** What is told of every query: how long it took. */
+export function unexplained(
+  name: string,
+  returnedSeries: number,
+  stagesMs: QueryExplanation['stagesMs'],
+): QueryExplanation {
+  return { name, plan: null, reading: null, returnedSeries, stagesMs }
 }
 
 function describePlan(

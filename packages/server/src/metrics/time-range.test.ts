@@ -305,4 +305,14 @@ describe('the grid of any range in any zone', () => {
       { numRuns: 150 },
     )
   })
+
+  it('is one and the same for all that ask up to now within a second, and another one behind a point (TR-4)', () => {
+    const range = parseTimeRange({ start: 'now-1h', end: 'now', step: 60 })
+    const startOfSecond = Date.UTC(2026, 10, 21, 8, 31, 59)
+    const grid = resolveTimeRange(range, startOfSecond)
+    expect(resolveTimeRange(range, startOfSecond + 999)).toBe(grid)
+    expect(resolveTimeRange(range, startOfSecond + 1000).points.at(-1)).toBe(
+      (grid.points.at(-1) ?? Number.NaN) + 60,
+    )
+  })
 })

@@ -68,14 +68,18 @@ export function createGrids(range: TimeRange): (nowMs: number) => Grid {
   }
 }
 
-/** Grids of ranges that were asked for lately: the queries of a dashboard share one, and what is planned on it. */
+/**
+ * Grids of ranges that were asked for lately: the queries of a dashboard share one, and what is planned on it. Grid points are whole seconds, so all
+ * that are asked up to `now` within a second share one too.
+ */
 const recent = createRecentValues<Grid>(16)
 
 /** The grid of a range at the moment `nowMs` (TR-4 to TR-6). */
 export function resolveTimeRange(range: TimeRange, nowMs: number): Grid {
   const zone = timeZone(range.timezone)
   const { startMs, endMs } = resolveBounds(range, zone, nowMs)
-  const key = `${startMs} ${endMs} ${range.stepSeconds} ${zone.name}`
+  const [start, end] = [Math.floor(startMs / 1000), Math.floor(endMs / 1000)]
+  const key = `${start} ${end} ${range.stepSeconds} ${zone.name}`
   const grid = recent.get(key) ?? makeGrid(zone, startMs, endMs, range.stepSeconds)
   recent.put(key, grid, 1)
   return grid
