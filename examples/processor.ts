@@ -3,7 +3,7 @@
 import { Counter, createProcessor, Entity, Exporter, fileSpool, Gauge } from '@millrace/sdk'
 
 const transfers = Counter.register('example_transfers')
-const supply = Gauge.register('example_supply')
+const supply = Gauge.register('example_supply', { unit: 'tokens', description: 'Tokens that exist.' })
 const large = Exporter.register('large_transfer', 'example')
 const Account = Entity.register<{ balance?: bigint }>('ExampleAccount')
 

@@ -16,6 +16,7 @@ const FILES = {
   ],
   'packages/sdk/src/processor/wire.ts': [
     'CounterRecord',
+    'MetricRecord',
     'GaugeRecord',
     'EventRecord',
     'UpsertRecord',

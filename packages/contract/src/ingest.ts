@@ -52,6 +52,13 @@ export const GaugeRecord = Type.Object({
   value: metricValue,
   ...place,
 })
+/** Says what the numbers of a metric are; the latest record of a name holds. It is no sample and has no place. */
+export const MetricRecord = Type.Object({
+  type: Type.Literal('metric'),
+  name: metric.name,
+  unit: Type.Optional(Type.String({ maxLength: 64, description: 'E.g. "ETH", "s", "By".' })),
+  help: Type.Optional(Type.String({ maxLength: 1024, description: 'What is measured, for people.' })),
+})
 /** Appends a row to the event log `name`. */
 export const EventRecord = Type.Object({
   type: Type.Literal('event'),
@@ -96,6 +103,7 @@ export const ExportRecord = Type.Object({
 export const IngestRecord = Type.Union([
   CounterRecord,
   GaugeRecord,
+  MetricRecord,
   EventRecord,
   UpsertRecord,
   DeleteRecord,

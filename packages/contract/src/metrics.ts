@@ -293,8 +293,8 @@ export const MetricListAnswer = Type.Object({
       }),
       metadata: Type.Object({
         type: Type.String({ description: '`counter` or `gauge`.' }),
-        unit: Type.String(),
-        help: Type.String(),
+        unit: Type.String({ description: 'As the sender says; empty where it says none.' }),
+        help: Type.String({ description: 'What is measured, as the sender says; empty where it does not.' }),
         lastSeen: Type.Optional(Type.String({ description: 'Time of the last sample, RFC 3339.' })),
       }),
       seriesCount: Type.Integer(),

@@ -36,6 +36,29 @@ describe('a processor', () => {
     expect(() => processor(options)).toThrow(pattern)
   })
 
+  it('says unit and description of a metric once, ahead of its batch and apart from it', async () => {
+    const price = Gauge.register('price', { unit: 'USD', description: 'x'.repeat(2000) })
+    const plain = Gauge.register('price')
+    const batchIds: unknown[] = []
+    for (const gauge of [price, plain]) {
+      const sut = processor()
+      const before = service.requests.length
+      await sut.block(block(1), (context) => gauge.record(context, 1))
+      await sut.flush()
+      await sut.block(block(2), (context) => gauge.record(context, 2))
+      await sut.flush()
+      if (gauge === price) {
+        expect(lines(before)).toEqual([
+          { type: 'metric', name: 'price', unit: 'USD', help: 'x'.repeat(1024) },
+        ])
+      }
+      const batches = service.requests.slice(gauge === price ? before + 1 : before)
+      batchIds.push(batches.map(({ url }) => url.searchParams.get('batchId')))
+      expect(batches).toHaveLength(2)
+    }
+    expect(batchIds[0]).toEqual(batchIds[1])
+  })
+
   it('sends what the handlers of a block emit as NDJSON, each record with its place (IN-1)', async () => {
     const sut = processor({ version: 3 })
     await sut.block({ ...block(7), hash: '0xaa' }, (context) => {

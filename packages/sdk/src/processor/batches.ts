@@ -9,8 +9,11 @@ interface BatchesOptions {
 
 /** Gathers lines into batches and sends them one at a time, in order. */
 export interface Batches {
-  /** Takes the records of one block, which stay together. Resolves when there is room for the next. */
-  add(lines: readonly string[]): Promise<void>
+  /**
+   * Takes the records of one block, which stay together, and a line about each of its metrics, which is sent ahead of them unless it was before.
+   * Resolves when there is room for the next.
+   */
+  add(lines: readonly string[], metrics: ReadonlyMap<string, string>): Promise<void>
   flush(): Promise<void>
   /** After a rollback: equal content that follows is new, not a repetition. */
   startAnew(): void
@@ -28,6 +31,8 @@ export function createBatches(options: BatchesOptions): Batches {
   let bytes = 0
   let underway: Promise<void> = Promise.resolve()
   let failure: unknown = null
+  const known = new Map<string, string>()
+  let unsaid = ''
 
   async function send(): Promise<void> {
     await underway
@@ -37,14 +42,25 @@ export function createBatches(options: BatchesOptions): Batches {
     const id = createHash('sha256').update(salt).update(text).digest('base64url')
     lines = []
     bytes = 0
-    underway = options.send({ id, text }).catch((error: unknown) => {
-      failure = error
-    })
+    const ahead = unsaid
+    unsaid = ''
+    // Apart, as what a process says first would change the content, and the id, of a batch that another one sent before.
+    const said = ahead === '' ? Promise.resolve() : options.send({ id: randomUUID(), text: ahead })
+    underway = said
+      .then(() => options.send({ id, text }))
+      .catch((error: unknown) => {
+        failure = error
+      })
   }
 
   return {
-    async add(added) {
+    async add(added, metrics) {
       if (failure !== null) throw failure
+      for (const [name, line] of metrics) {
+        if (known.get(name) === line) continue
+        known.set(name, line)
+        unsaid += `${line}\n`
+      }
       for (const line of added) {
         lines.push(line)
         bytes += line.length + 1

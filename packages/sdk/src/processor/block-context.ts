@@ -4,9 +4,11 @@ import {
   encodeEvent,
   encodeLabels,
   encodeLine,
+  encodeMetric,
   encodeMetricValue,
   type Attributes,
   type Labels,
+  type MetricOptions,
   type MetricValue,
 } from './encode.ts'
 import { createEntityChanges, type EntityChanges } from './entity-store.ts'
@@ -43,8 +45,8 @@ export interface Context {
   readonly block: Block
   readonly place: Place
   readonly meter: {
-    Counter(name: string): MetricInstrument
-    Gauge(name: string): { record(value: MetricValue, labels?: Labels): void }
+    Counter(name: string, options?: MetricOptions): MetricInstrument
+    Gauge(name: string, options?: MetricOptions): { record(value: MetricValue, labels?: Labels): void }
   }
   readonly eventLogger: {
     /** Appends a row to the event log `name`. `distinctId`, `severity` and `message` are columns of their own. */
@@ -61,6 +63,8 @@ export interface Context {
 export interface GatheredBlock {
   readonly context: Context
   readonly lines: readonly string[]
+  /** What it says of metrics, by their names. */
+  readonly metrics: ReadonlyMap<string, string>
   /** What the block changed of entities. */
   readonly changes: EntityChanges
 }
@@ -69,6 +73,7 @@ export interface GatheredBlock {
 export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
   const changes = createEntityChanges()
   const lines: string[] = []
+  const metrics = new Map<string, string>()
   const nextPosition = new Map<string, number>()
   const blockPlace = {
     chain: block.chain,
@@ -80,17 +85,21 @@ export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
 
   function contextAt(place: Place): Context {
     const push = (record: IngestRecord) => lines.push(encodeLine({ ...record, ...blockPlace, ...place }))
-    const metric = (type: 'counter' | 'gauge', name: string, value: MetricValue, labels: Labels = {}) =>
-      push({ type, name, value: encodeMetricValue(name, value), labels: encodeLabels(labels) })
+    const metric = (type: 'counter' | 'gauge', name: string, options?: MetricOptions) => {
+      const said = encodeMetric(name, options)
+      if (said) metrics.set(name, encodeLine(said))
+      return (value: MetricValue, labels: Labels = {}) =>
+        push({ type, name, value: encodeMetricValue(name, value), labels: encodeLabels(labels) })
+    }
     return {
       block,
       place,
       meter: {
-        Counter: (name) => ({
-          add: (value, labels) => metric('counter', name, value, labels),
-          sub: (value, labels) => metric('counter', name, negate(value), labels),
-        }),
-        Gauge: (name) => ({ record: (value, labels) => metric('gauge', name, value, labels) }),
+        Counter: (name, options) => {
+          const add = metric('counter', name, options)
+          return { add, sub: (value, labels) => add(negate(value), labels) }
+        },
+        Gauge: (name, options) => ({ record: metric('gauge', name, options) }),
       },
       eventLogger: {
         emit: (name, attributes = {}) => push({ type: 'event', name, ...encodeEvent(attributes) }),
@@ -104,7 +113,7 @@ export function gatherBlock(block: Block, source: EntitySource): GatheredBlock {
       },
     }
   }
-  return { context: contextAt({}), lines, changes }
+  return { context: contextAt({}), lines, metrics, changes }
 }
 
 function negate(value: MetricValue): MetricValue {

@@ -111,9 +111,9 @@ export function createProcessor(options: ProcessorOptions): Processor {
 
   return {
     async block(block, handler) {
-      const { context, lines, changes } = gatherBlock(block, source)
+      const { context, lines, metrics, changes } = gatherBlock(block, source)
       await handler(context)
-      await batches.add(lines)
+      await batches.add(lines, metrics)
       earlier.merge(changes)
       if (earlier.size > MAX_CHANGES) await drain()
     },

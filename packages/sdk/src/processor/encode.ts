@@ -1,4 +1,4 @@
-import type { CounterRecord, EventRecord } from './wire.ts'
+import type { CounterRecord, EventRecord, MetricRecord } from './wire.ts'
 import { isDecimalLike, type DecimalLike } from './exact-decimal.ts'
 
 /** A metric's value. A bigint and a decimal arrive with all their digits (IN-6); a number must be finite. */
@@ -6,6 +6,16 @@ export type MetricValue = number | bigint | DecimalLike
 
 /** Labels of a sample. Numbers, bigints and booleans become their text. */
 export type Labels = Readonly<Record<string, string | number | bigint | boolean>>
+
+/** What a metric's numbers are, for the list of metrics. */
+export interface MetricOptions {
+  /** E.g. `ETH`; at most 64 characters are kept. */
+  readonly unit?: string
+  /** At most 1024 characters are kept. */
+  readonly description?: string
+  /** Of existing processors; means nothing here. */
+  readonly sparse?: boolean
+}
 
 /** Columns of an event. A bigint, a `Date` and a decimal arrive exactly; arrays and objects become JSON text. */
 export type Attributes = Readonly<Record<string, unknown>>
@@ -27,6 +37,20 @@ export function encodeLabels(labels: Labels): Record<string, string> {
     if (value !== undefined && value !== null) encoded[name] = String(value)
   }
   return encoded
+}
+
+/** What is said of a metric as a record; null where nothing is. A cut may leave half a surrogate pair, which is no Unicode text. */
+export function encodeMetric(
+  name: string,
+  { unit = '', description = '' }: MetricOptions = {},
+): MetricRecord | null {
+  if (unit + description === '') return null
+  return {
+    type: 'metric',
+    name,
+    unit: unit.slice(0, 64).toWellFormed(),
+    help: description.slice(0, 1024).toWellFormed(),
+  }
 }
 
 const SEVERITIES = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const

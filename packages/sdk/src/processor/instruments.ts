@@ -1,5 +1,5 @@
 import type { Context } from './block-context.ts'
-import type { Attributes, Labels, MetricValue } from './encode.ts'
+import type { Attributes, Labels, MetricOptions, MetricValue } from './encode.ts'
 
 /** A counter: what is added are deltas, its value is their running sum (MQ-3). */
 export interface Counter {
@@ -27,28 +27,24 @@ export interface Entity<Row = Attributes> {
   new (row: Row & { readonly id: string }): Row & { readonly id: string }
 }
 
-/** What existing processors say of a metric; the service needs none of it. */
-interface MetricOptions {
-  readonly unit?: string
-  readonly description?: string
-  readonly sparse?: boolean
-}
-
-/** Registers counters by name. */
+/** Registers counters by name, with what the list of metrics shows of them. */
 export const Counter = {
-  register(name: string, _options?: MetricOptions): Counter {
+  register(name: string, options?: MetricOptions): Counter {
     return {
       name,
-      add: (context, value, labels) => context.meter.Counter(name).add(value, labels),
-      sub: (context, value, labels) => context.meter.Counter(name).sub(value, labels),
+      add: (context, value, labels) => context.meter.Counter(name, options).add(value, labels),
+      sub: (context, value, labels) => context.meter.Counter(name, options).sub(value, labels),
     }
   },
 } as const
 
-/** Registers gauges by name. */
+/** Registers gauges by name, with what the list of metrics shows of them. */
 export const Gauge = {
-  register(name: string, _options?: MetricOptions): Gauge {
-    return { name, record: (context, value, labels) => context.meter.Gauge(name).record(value, labels) }
+  register(name: string, options?: MetricOptions): Gauge {
+    return {
+      name,
+      record: (context, value, labels) => context.meter.Gauge(name, options).record(value, labels),
+    }
   },
 } as const
 

@@ -32,6 +32,15 @@ export interface CounterRecord {
   readonly address?: string
 }
 
+export interface MetricRecord {
+  readonly type: 'metric'
+  readonly name: string
+  /** E.g. "ETH", "s", "By". */
+  readonly unit?: string
+  /** What is measured, for people. */
+  readonly help?: string
+}
+
 export interface GaugeRecord {
   readonly type: 'gauge'
   readonly name: string
@@ -156,7 +165,7 @@ export interface ExportRecord {
 }
 
 export type IngestRecord =
-  CounterRecord | GaugeRecord | EventRecord | UpsertRecord | DeleteRecord | ExportRecord
+  CounterRecord | GaugeRecord | MetricRecord | EventRecord | UpsertRecord | DeleteRecord | ExportRecord
 
 export interface IngestAnswer {
   readonly batchId: string

@@ -1,6 +1,13 @@
-import { ATTRIBUTE_KINDS, type AttributeKind, type MetricType, type ProjectVersion } from '../ingest/batch.ts'
+import {
+  ATTRIBUTE_KINDS,
+  type AttributeKind,
+  type MetricMetadata,
+  type MetricType,
+  type ProjectVersion,
+} from '../ingest/batch.ts'
 import { ATTRIBUTE_TABLES, type AttributeTables, type KnownTables } from './attribute-tables.ts'
 import type { FactEngine } from './fact-engine.ts'
+import { createMetadataTable, readMetadata } from './fact-store-metadata.ts'
 import { endSignLosses } from './lose-sign.ts'
 import {
   ATTRIBUTE_COLUMN_TYPES,
@@ -26,6 +33,8 @@ export interface KnownMetric {
 export interface VersionSchema {
   readonly databases: VersionDatabases
   readonly metrics: Map<string, KnownMetric>
+  /** What senders said of metrics, as far as this process knows. */
+  readonly metadata: Map<string, MetricMetadata>
   /** The event logs and entities, with their attributes. */
   readonly known: KnownTables
   /** Attributes that a batch of this process had a negative value for, as table and column: they cannot lose their sign. */
@@ -41,12 +50,14 @@ export async function loadSchema(engine: FactEngine, version: ProjectVersion): P
     await engine.command(`create database if not exists ${quoteIdentifier(database)}`)
   }
   for (const table of factTables(databases.facts)) await engine.command(table)
+  await engine.command(createMetadataTable(databases.facts))
   if (await makesHoursOnMerge(engine)) await engine.command(hoursOnMerge(databases.facts))
   await makeDurable(engine, databases.facts)
   await endSignLosses(engine, databases.facts)
   const schema: VersionSchema = {
     databases,
     metrics: await readMetrics(engine, databases),
+    metadata: await readMetadata(engine, databases.facts),
     known: await readKnownTables(engine, databases),
     signed: new Set(),
     knownSeries: new Set(),

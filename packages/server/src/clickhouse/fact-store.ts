@@ -8,6 +8,7 @@ import type { FactEngine } from './fact-engine.ts'
 import { eraseFrom, rollbackCondition } from './fact-store-erase.ts'
 import { ATTRIBUTE_TABLES } from './attribute-tables.ts'
 import { checkAttributes, growAttributes, hasOnlyKnownAttributes } from './fact-store-attributes.ts'
+import { hasOnlyKnownMetadata, storeMetadata } from './fact-store-metadata.ts'
 import { findNamesOfTwo } from './fact-store-names.ts'
 import { batchColumn, loadSchema, tablesWithBatches, type VersionSchema } from './fact-store-schema.ts'
 import { checkSeries, hasOnlyKnownSeries, storeSeries } from './fact-store-series.ts'
@@ -44,6 +45,7 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
     if (batch.events.size + batch.entities.size > 0 && preparing.has(ownerKey(version))) return false
     return (
       hasOnlyKnownSeries(schema, batch) &&
+      hasOnlyKnownMetadata(schema, batch) &&
       ATTRIBUTE_TABLES.every((tables) => hasOnlyKnownAttributes(schema, tables, batch))
     )
   }
@@ -62,7 +64,8 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
       for (const tables of ATTRIBUTE_TABLES) {
         warnings.push(...(await growAttributes(engine, schema, tables, batch, limits)))
       }
-      return [...warnings, ...(await storeSeries(engine, schema, batch, series))]
+      warnings.push(...(await storeSeries(engine, schema, batch, series)))
+      return [...warnings, ...(await storeMetadata(engine, schema, batch, limits))]
     } catch (error) {
       // It may have failed half-way: what the engine holds now is read again, and missing views are made.
       if (!isRefusal(error)) schemas.delete(ownerKey(version))
@@ -81,7 +84,8 @@ export function createFactStore(given: FactEngine, limits: IngestLimits = DEFAUL
     isPrepared,
 
     prepare: async (version, batch) => {
-      if (batch.samples.length + batch.events.size + batch.entities.size === 0) return []
+      const { samples, metadata, events, entities } = batch
+      if (samples.length + metadata.size + events.size + entities.size === 0) return []
       // A batch that makes nothing need not wait until others have made what is new in theirs.
       if (await isPrepared(version, batch)) return []
       const before = preparing.get(ownerKey(version))

@@ -1,6 +1,7 @@
 import { MAX_LABEL_VALUES, type MetricCatalog, type MetricDescription } from '../metrics/metric-catalog.ts'
 import type { MetricType } from '../metrics/series-source.ts'
 import type { FactEngine, StatementOptions } from './fact-engine.ts'
+import { selectMetadata, type MetadataRow } from './fact-store-metadata.ts'
 import { versionDatabases } from './layout.ts'
 import { hasEngineCode } from './series-source-find.ts'
 import { HOURLY_HISTORY } from './series-source-rollup.ts'
@@ -37,7 +38,7 @@ async function readMetrics(
   condition: string,
   options: StatementOptions,
 ): Promise<readonly MetricDescription[]> {
-  const [labels, seen] = await Promise.all([
+  const [labels, seen, said] = await Promise.all([
     engine.rows<LabelRow>(
       `select metric, any(type) as type, pair.1 as label,
          arraySort(groupUniqArray(${MAX_LABEL_VALUES})(pair.2)) as values, uniqExact(series_id) as seriesCount
@@ -52,7 +53,9 @@ async function readMetrics(
       `select metric, ${HOURLY_HISTORY.lastAt} as lastMicros from points where ${condition} group by metric`,
       options,
     ),
+    engine.rows<MetadataRow>(selectMetadata(condition), options).catch(noneBefore),
   ])
+  const metadata = new Map(said.map((row) => [row.metric, row]))
   const lastMicros = new Map(seen.map((row) => [row.metric, Number(row.lastMicros)]))
   return Array.from(
     Map.groupBy(labels, ({ metric }) => metric),
@@ -61,10 +64,18 @@ async function readMetrics(
       return {
         name,
         type: rows[0]?.type ?? 'gauge',
+        unit: metadata.get(name)?.unit ?? '',
+        help: metadata.get(name)?.help ?? '',
         labels: new Map(rows.filter(({ label }) => label !== '').map(({ label, values }) => [label, values])),
         seriesCount: Number(rows[0]?.seriesCount ?? 0),
         lastSeenAt: micros === undefined ? null : Math.floor(micros / 1000),
       }
     },
   )
+}
+
+/** A version that nothing was sent to since earlier builds has no table of it. */
+function noneBefore(error: unknown): readonly MetadataRow[] {
+  if (hasEngineCode(error, 'UNKNOWN_TABLE')) return []
+  throw error
 }

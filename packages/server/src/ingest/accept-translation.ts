@@ -17,7 +17,7 @@ const ATTEMPTS = 20
 /**
  * Stores what another system sent. Its records come from many places, so that one of them at fault must not keep the others out: those that
  * the batch is refused for are left out and told. The batch id is a hash of the content, so that a request which is
- * sent again changes nothing (IN-2).
+ * sent again changes nothing (IN-2). What is said of metrics alone may be said again after it was said otherwise, and counts then.
  */
 export async function acceptTranslation(
   ingest: Pick<Ingest, 'accept'>,
@@ -26,6 +26,7 @@ export async function acceptTranslation(
   options: { readonly source: string; readonly version: number | null },
 ): Promise<AcceptedTranslation> {
   const rejected = [...translation.rejected]
+  const isMetadata = translation.records.every((record) => 'type' in record && record.type === 'metric')
   let lines = translation.records.map((record, index) => ({
     text: JSON.stringify(record),
     point: translation.points?.[index] ?? index,
@@ -36,7 +37,9 @@ export async function acceptTranslation(
       const { accepted } = await ingest.accept(project, {
         body,
         contentType: 'application/x-ndjson',
-        batchId: `${options.source}-${createHash('sha256').update(body).digest('base64url')}`,
+        batchId: isMetadata
+          ? null
+          : `${options.source}-${createHash('sha256').update(body).digest('base64url')}`,
         version: options.version,
       })
       return { accepted, rejected }

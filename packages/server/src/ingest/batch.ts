@@ -41,6 +41,12 @@ export interface Series {
   readonly labels: Readonly<Record<string, string>>
 }
 
+/** What a sender says of a metric, for people. Empty where it says nothing. */
+export interface MetricMetadata {
+  readonly unit: string
+  readonly help: string
+}
+
 /** A counter's delta or a gauge's value. `exact` holds the digits that `value` cannot, else it is empty (IN-6). */
 export interface Sample {
   readonly series: Series
@@ -86,6 +92,8 @@ export interface Batch {
   readonly samples: readonly Sample[]
   /** The distinct series of `samples`. */
   readonly series: ReadonlySet<Series>
+  /** By the name of the metric. */
+  readonly metadata: ReadonlyMap<string, MetricMetadata>
   /** Event rows by the name of their log. */
   readonly events: ReadonlyMap<string, readonly EventRow[]>
   /** Changes of entities by the name of the entity. */

@@ -1,5 +1,6 @@
 import { foreignLabels } from './foreign-labels.ts'
 import { histogramSeries, type HistogramPoint, type ValueOfSeries } from './from-otlp-histogram.ts'
+import { createMetadataRecords } from './metadata-records.ts'
 import { finiteOf, microsOf, textOf, type KeyValue } from './otlp-value.ts'
 import type { Translation } from './translation.ts'
 
@@ -22,6 +23,8 @@ interface Points {
 
 interface Metric {
   readonly name?: string
+  readonly description?: string
+  readonly unit?: string
   readonly gauge?: Points
   readonly sum?: Points
   readonly histogram?: Points
@@ -38,16 +41,20 @@ interface OtlpMetrics {
 }
 
 const NO_RECORDED_VALUE = 1
+/** What of a histogram or summary is a number of values, whatever their unit. */
+const COUNTS: ReadonlySet<string> = new Set(['_bucket', '_count'])
 
 /**
  * Translates metrics of OpenTelemetry. What is sent as deltas becomes counters; gauges and cumulative sums, which are values already, become
  * gauges, of which `increase` and `rate` ask as well. Histograms and summaries become the series `_bucket`, `_count`, `_sum` and `quantile` that
  * Prometheus knows them by. Labels are the attributes of the resource and of the point, which wins.
+ * Unit and description become those of the metric.
  */
 export function fromOtlpMetrics(request: OtlpMetrics): Translation {
   const records: object[] = []
   const points: number[] = []
   let pointCount = 0
+  const metadata = createMetadataRecords()
   const rejected: string[] = []
   for (const { resource, scopeMetrics } of request.resourceMetrics ?? []) {
     const shared = entriesOf(resource?.attributes)
@@ -68,9 +75,11 @@ export function fromOtlpMetrics(request: OtlpMetrics): Translation {
         for (const { suffix, value, label } of valuesOf(metric, point)) {
           const own = label ? [...entriesOf(point.attributes), label] : entriesOf(point.attributes)
           const { labels, place } = foreignLabels([...shared, ...own])
+          const name = `${metric.name ?? ''}${suffix}`
+          metadata.add(name, COUNTS.has(suffix) ? '' : metric.unit, metric.description)
           records.push({
             type,
-            name: `${metric.name ?? ''}${suffix}`,
+            name,
             value,
             labels,
             timestampMicros,
@@ -81,6 +90,10 @@ export function fromOtlpMetrics(request: OtlpMetrics): Translation {
         pointCount++
       }
     }
+  }
+  for (const record of metadata.records()) {
+    records.push(record)
+    points.push(pointCount++)
   }
   return { records, points, rejected }
 }

@@ -1,5 +1,8 @@
 /** A name may have this many characters (IN-5). */
 export const MAX_NAME_LENGTH = 512
+/** So many may the unit and the help of a metric have. */
+export const MAX_UNIT_LENGTH = 64
+export const MAX_HELP_LENGTH = 1024
 
 /** Labels that every sample gets from its place; a record may not set them itself (MQ-4). */
 export const RESERVED_LABELS: ReadonlySet<string> = new Set(['chain', 'contract_name', 'contract_address'])

@@ -61,6 +61,8 @@ const points = (message: ProtobufFields): ProtobufFields => ({
 })
 const Metric: ProtobufFields = {
   1: ['name', 'string'],
+  2: ['description', 'string'],
+  3: ['unit', 'string'],
   5: ['gauge', one(() => points(NumberDataPoint))],
   7: ['sum', one(() => points(NumberDataPoint))],
   9: ['histogram', one(() => points(HistogramDataPoint))],

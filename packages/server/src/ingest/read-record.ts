@@ -1,8 +1,9 @@
 import { fitsDecimal, isBeyondExactIntegers, survivesAsFloat64 } from './exact-number.ts'
 import { cleanName } from '../platform/clean-name.ts'
-import { MAX_NAME_LENGTH } from './name.ts'
+import type { MetricMetadata } from './batch.ts'
+import { MAX_HELP_LENGTH, MAX_NAME_LENGTH, MAX_UNIT_LENGTH } from './name.ts'
 import type { SentRecord } from './parse-body.ts'
-import type { WireRecord } from './read-place.ts'
+import { readText, type WireRecord } from './read-place.ts'
 import { RecordFault } from './record-fault.ts'
 
 /** The name of a metric or an event log, cleaned (IN-5). */
@@ -13,6 +14,14 @@ export function readName(record: WireRecord): string {
   if (name.length > MAX_NAME_LENGTH)
     throw new RecordFault('name', `has more than ${MAX_NAME_LENGTH} characters`)
   return cleanName(name)
+}
+
+/** What a record says of a metric. */
+export function readMetadata(record: WireRecord): MetricMetadata {
+  return {
+    unit: readText(record['unit'], 'unit', MAX_UNIT_LENGTH),
+    help: readText(record['help'], 'help', MAX_HELP_LENGTH),
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ describe('a batch of records', () => {
     [
       'an unknown type',
       { type: 'histogram' },
-      'type must be one of counter, gauge, event, upsert, delete, export',
+      'type must be one of counter, gauge, metric, event, upsert, delete, export',
     ],
     ['a missing name', { name: '' }, 'name is required'],
     ['a name that is a number', { name: 7 }, 'name must be a string'],

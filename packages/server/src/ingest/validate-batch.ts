@@ -1,12 +1,12 @@
 import { CHANNEL_NAME_RULE, isChannelName } from '../delivery/channel-name.ts'
 import { nextTurn } from './next-turn.ts'
 import type { ExportedMessage } from '../delivery/message.ts'
-import type { Batch, EntityChange, EventRow, Sample, Series } from './batch.ts'
+import type { Batch, EntityChange, EventRow, MetricMetadata, Sample, Series } from './batch.ts'
 import type { IngestLimits } from './ingest-limits.ts'
 import type { SentRecord } from './parse-body.ts'
 import { readEntityChange, readEvent } from './read-attribute-rows.ts'
 import { readPlace, readText, type WireRecord } from './read-place.ts'
-import { readExportData, readName, readPosition, readValue } from './read-record.ts'
+import { readExportData, readMetadata, readName, readPosition, readValue } from './read-record.ts'
 import { RecordFault } from './record-fault.ts'
 import { MAX_FAULTS, RefusedRecords, type Fault } from './refused-records.ts'
 import type { SeriesCatalog } from './series-catalog.ts'
@@ -29,6 +29,7 @@ export async function validateBatch(
     recordCount: records.length,
     samples: [] as Sample[],
     series: new Set<Series>(),
+    metadata: new Map<string, MetricMetadata>(),
     events: new Map<string, EventRow[]>(),
     entities: new Map<string, EntityChange[]>(),
     exports: [] as ExportedMessage[],
@@ -55,6 +56,7 @@ export async function validateBatch(
 type Draft = {
   readonly samples: Sample[]
   readonly series: Set<Series>
+  readonly metadata: Map<string, MetricMetadata>
   readonly events: Map<string, EventRow[]>
   readonly entities: Map<string, EntityChange[]>
   readonly exports: ExportedMessage[]
@@ -75,6 +77,9 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
       sent.onSeries?.(series)
       return
     }
+    case 'metric':
+      batch.metadata.set(readName(record), readMetadata(record))
+      return
     case 'event':
       addRow(batch.events, readEvent(record, sent, index))
       return
@@ -87,7 +92,7 @@ function readRecord(batch: Draft, sent: SentRecord, index: number, context: Vali
       return
     }
     default:
-      throw new RecordFault('type', 'must be one of counter, gauge, event, upsert, delete, export')
+      throw new RecordFault('type', 'must be one of counter, gauge, metric, event, upsert, delete, export')
   }
 }
 

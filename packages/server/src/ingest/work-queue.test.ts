@@ -8,6 +8,7 @@ const ignore = () => undefined
 
 function waiting(batchId: string, bytes: number, given: Partial<Batch> = {}): WaitingBatch {
   const batch: Batch = {
+    metadata: new Map(),
     recordCount: 1,
     samples: [],
     series: new Set(),

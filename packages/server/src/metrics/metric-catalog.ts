@@ -4,6 +4,9 @@ import type { MetricType } from './series-source.ts'
 export interface MetricDescription {
   readonly name: string
   readonly type: MetricType
+  /** As its sender says; empty where it says nothing. */
+  readonly unit: string
+  readonly help: string
   /** The values of each label in order, at most `MAX_LABEL_VALUES` of each; reserved labels included. */
   readonly labels: ReadonlyMap<string, readonly string[]>
   readonly seriesCount: number

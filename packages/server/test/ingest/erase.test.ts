@@ -5,7 +5,14 @@ import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 
 const version = { projectId: 7, version: 1 }
 const { facts: database } = versionDatabases(7, 1)
-const empty = { recordCount: 0, samples: [], series: new Set<never>(), entities: new Map(), exports: [] }
+const empty = {
+  recordCount: 0,
+  samples: [],
+  series: new Set<never>(),
+  metadata: new Map(),
+  entities: new Map(),
+  exports: [],
+}
 
 let facts: TestEngine
 

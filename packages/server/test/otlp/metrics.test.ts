@@ -69,6 +69,54 @@ describe('metrics of OpenTelemetry', () => {
     expect(stored).toEqual([{ timestamp: '2023-11-14T22:13:20.123456Z' }])
   })
 
+  it('bring their unit and description into the list of metrics (MQ-10)', async () => {
+    const point = { timeUnixNano: TIME, asDouble: 1 }
+    const long = 'x'.repeat(1023) + '😀'
+    await service.post(
+      METRICS,
+      request(
+        { name: 'heap.used', unit: 'By', description: long, gauge: { dataPoints: [point] } },
+        {
+          name: 'duration',
+          unit: 's',
+          histogram: {
+            aggregationTemporality: 2,
+            dataPoints: [{ ...point, count: 1, sum: 1, bucketCounts: [1] }],
+          },
+        },
+        { name: 'broken', unit: 7, description: {}, gauge: { dataPoints: [point] } },
+      ),
+      JSON_TYPE,
+    )
+    await sendProtobuf([
+      sized(1, [
+        sized(2, [
+          sized(2, [
+            sized(1, 'queue'),
+            sized(2, 'Waiting'),
+            sized(3, '{item}'),
+            sized(5, [sized(1, [fixed(3, BigInt(TIME)), double(4, 3)])]),
+          ]),
+        ]),
+      ]),
+    ])
+    const { body } = await service.get('/metrics?projectId=test/p')
+    const metadata = Object.fromEntries(
+      body.metrics.map(({ name, metadata }: { name: string; metadata: { unit: string; help: string } }) => [
+        name,
+        [metadata.unit, metadata.help],
+      ]),
+    )
+    expect(metadata).toMatchObject({
+      heap_used: ['By', 'x'.repeat(1023) + '\ufffd'],
+      duration_bucket: ['', ''],
+      duration_count: ['', ''],
+      duration_sum: ['s', ''],
+      broken: ['', ''],
+      queue: ['{item}', 'Waiting'],
+    })
+  })
+
   it('are read from protobuf as from JSON, histograms of both kinds and summaries among them', async () => {
     const label = sized(7, [sized(1, 'zone'), sized(2, [integer(3, 5)])])
     const exponential = [

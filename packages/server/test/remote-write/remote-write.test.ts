@@ -73,6 +73,43 @@ describe('Prometheus remote write', () => {
     ])
   })
 
+  it('stores what is said of families of metrics, also when it is said again (MQ-10)', async () => {
+    const family = (type: number, name: string, help: string, unit = '') =>
+      sized(3, [integer(1, type), sized(2, name), sized(4, help), sized(5, unit)])
+    const at = [1, 1_700_000_000_000] as const
+    await send(
+      block(
+        Buffer.concat(
+          ['took_bucket', 'took_sum', 'hits_total', 'heat'].map((name) => series({ __name__: name }, at)),
+        ),
+      ),
+    )
+    const listed = async () => {
+      const { body } = await service.get('/metrics?projectId=test/p')
+      const metrics = body.metrics as { name: string; metadata: { unit: string; help: string } }[]
+      return metrics.flatMap(({ name, metadata: { unit, help } }) =>
+        unit + help === '' ? [] : [[name, unit, help]],
+      )
+    }
+    const said = (heat: string) =>
+      block(
+        Buffer.concat([
+          family(3, 'took', 'Time', 'seconds'),
+          family(1, 'hits', 'Hits'),
+          family(2, 'heat', heat, 'celsius'),
+        ]),
+      )
+    for (const heat of ['Heat', 'Warmth', 'Heat']) {
+      expect((await send(said(heat))).status).toBe(204)
+      expect(await listed()).toEqual([
+        ['heat', 'celsius', heat],
+        ['hits_total', '', 'Hits'],
+        ['took_bucket', '', 'Time'],
+        ['took_sum', 'seconds', 'Time'],
+      ])
+    }
+  })
+
   it('stores a request that is sent again once (IN-2)', async () => {
     const body = block(series({ __name__: 'again' }, [1, 1_700_000_000_000]))
     for (let i = 0; i < 2; i++) expect((await send(body)).status).toBe(204)

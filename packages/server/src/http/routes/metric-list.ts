@@ -11,7 +11,7 @@ export function metricListRoute(catalog: MetricCatalog): AnyRoute {
     projectIn: 'query',
     permission: 'read',
     isPublicReadable: true,
-    summary: 'The metrics of a project with their types, labels and last samples.',
+    summary: 'The metrics of a project with their types, units, labels and last samples.',
     tag: 'metrics',
     query: MetricListQuery,
     answer: MetricListAnswer,
@@ -24,7 +24,7 @@ export function metricListRoute(catalog: MetricCatalog): AnyRoute {
 }
 
 function metricToWire(
-  { name, type, labels, seriesCount, lastSeenAt }: MetricDescription,
+  { name, type, unit, help, labels, seriesCount, lastSeenAt }: MetricDescription,
   { owner, name: projectName }: Project,
 ): MetricListAnswer['metrics'][number] {
   const valuesOf = (label: string) => [...(labels.get(label) ?? [])]
@@ -38,8 +38,8 @@ function metricToWire(
     labels: Object.fromEntries(Array.from(labels, ([label, values]) => [label, { values: [...values] }])),
     metadata: {
       type,
-      unit: '',
-      help: '',
+      unit,
+      help,
       ...(lastSeenAt === null ? {} : { lastSeen: new Date(lastSeenAt).toISOString() }),
     },
     seriesCount,
