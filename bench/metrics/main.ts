@@ -12,6 +12,7 @@ import { formatCurves, measureCurves } from './curves.ts'
 import { benchMetrics } from './data-set.ts'
 import { drawCurves } from './draw-curves.ts'
 import { measureDisk } from './disk.ts'
+import { measureLive } from './live.ts'
 import { loadPeer } from './load-peers.ts'
 import { factsDatabase, loadCurves, loadService, withEngine } from './load-service.ts'
 import { measureWaiting } from './measure-waiting.ts'
@@ -23,12 +24,18 @@ import { formatComparisons } from './report.ts'
 const CLIENTS = 8
 const COLD_ROUNDS = 3
 /** Phases that start what they measure themselves. */
-const APART: ReadonlySet<string> = new Set(['disk', 'cold', 'loop'])
+const APART: ReadonlySet<string> = new Set(['disk', 'cold', 'loop', 'live'])
 
 type Results = Record<string, unknown> & { comparisons?: readonly Comparison[] }
 
 async function run(options: MetricsBenchOptions): Promise<void> {
   const directory = resolve(options.data)
+  if (options.phases.includes('live')) {
+    const live = await measureLive(options.peers, progress)
+    save(options, { live })
+    process.stdout.write(`${JSON.stringify(live, null, 2)}\n`)
+  }
+  if (options.phases.every((phase) => phase === 'live')) return
   const metrics = benchMetrics(options.scale)
   await loadService(directory, metrics, progress)
   for (const name of options.peers) await loadPeer(name, directory, metrics, progress)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { PeerName } from './peers.ts'
 
 /** What can be measured. */
-const PHASES = ['agree', 'warm', 'cold', 'clients', 'loop', 'curves', 'disk'] as const
+const PHASES = ['agree', 'warm', 'cold', 'clients', 'loop', 'curves', 'disk', 'live'] as const
 type Phase = (typeof PHASES)[number]
 
 /** What a run compares, and with what. */
