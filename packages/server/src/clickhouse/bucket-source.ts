@@ -13,25 +13,19 @@ import type { FactEngine } from './fact-engine.ts'
 import { versionDatabases } from './layout.ts'
 import { ofSnapshot } from './snapshot-condition.ts'
 import { findSeries, hasEngineCode, type SeriesRow } from './series-source-find.ts'
-import {
-  AFTER,
-  FROM_EARLIEST,
-  HOUR,
-  HOURLY_HISTORY,
-  hourlyBounds,
-  hourlyStatistic,
-} from './series-source-rollup.ts'
+import { AFTER, FROM_EARLIEST, HOUR, HOURLY_HISTORY, hourlyStatistic } from './series-source-rollup.ts'
 import { readRows } from './series-source-rows.ts'
-import { timeBounds } from './series-source-scan.ts'
+import { boundsOfHours, timeBounds } from './series-source-scan.ts'
+import { columnsSql, havingFar, kindOf, type Statistic } from './statistic-columns.ts'
 
 const DEFAULT_TIMEOUT_MS = 60_000
 
 /** Buckets from the fact tables: hours come from the projection, shorter ones from samples. */
 export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEOUT_MS): BucketSource {
   async function read(
-    sql: string,
+    sqlOf: (withFar: boolean) => string,
     { projectId, version, metric }: MetricAddress,
-    width: number,
+    statistics: readonly Statistic[],
     onRow: OnBucketRow,
     signal: AbortSignal,
   ): Promise<void> {
@@ -42,14 +36,18 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
       timeoutMs,
       signal,
     }
-    const stream = await engine.stream(sql, 'RowBinary', options).catch((error: unknown) => {
-      if (isGone(error)) return null
-      return throwDefect(error)
-    })
-    if (stream === null) return
-    await readRows(stream, width, (high, low, key, count, numbers, at) => {
-      if (count > 0) onRow(high, low, key, count, numbers, at)
-    })
+    const kinds = statistics.map(kindOf)
+    for (const hasFar of [false, true]) {
+      const stream = await engine.stream(sqlOf(hasFar), 'RowBinary', options).catch((error: unknown) => {
+        if (isGone(error)) return null
+        return throwDefect(error)
+      })
+      if (stream === null) return
+      const isWhole = await readRows(stream, { kinds, hasFar }, (high, low, key, count, numbers, at) => {
+        if (count > 0) onRow(high, low, key, count, numbers, at)
+      })
+      if (isWhole) return
+    }
   }
 
   function find(
@@ -85,12 +83,15 @@ export function createBucketSource(engine: FactEngine, timeoutMs = DEFAULT_TIMEO
 
     buckets: async (order, onRow, signal) => {
       if (order.ids?.length === 0) return
-      await read(bucketsSql(order), order.address, order.statistics.length, onRow, signal)
+      const statistics = order.statistics.map((each) => hourlyStatistic(order.type, each) ?? '0')
+      const sqlOf = (withFar: boolean) => bucketsSql(order, statistics, withFar)
+      await read(sqlOf, order.address, statistics, onRow, signal)
     },
 
     values: async (order, onRow, signal) => {
       if (order.ids?.length === 0) return
-      await read(valuesSql(order), order.address, 1, onRow, signal)
+      const value = HOURLY_HISTORY.value[order.type]
+      await read((withFar) => valuesSql(order, value, withFar), order.address, [value], onRow, signal)
     },
   }
 }
@@ -101,14 +102,15 @@ function isGone(error: unknown): boolean {
 }
 
 /** Hours know of no batches: where some are to be left out, samples are read. Days do not lie on both sides. */
-function bucketsSql(order: BucketOrder): string {
+function bucketsSql(order: BucketOrder, statistics: readonly Statistic[], withFar: boolean): string {
   const { bucketMicros, stretches, snapshot } = order
   const hours = bucketMicros / HOUR_MICROS
   const [bucket, after] = hours >= 1 ? ofHours(hours) : ofSamples(bucketMicros)
   const key = `toInt64(2 * ${bucket} + ${after})`
+  const columns = columnsSql(statistics, withFar)
   const openFrom = snapshot?.fromMicros ?? Infinity
   const settled = clip(stretches, -Infinity, openFrom).map(({ fromMicros, toMicros }) =>
-    hours >= 1 ? `(${hourlyBounds(fromMicros, toMicros)})` : timeBounds(fromMicros, toMicros),
+    hours >= 1 ? boundsOfHours(fromMicros, toMicros, withFar) : timeBounds(fromMicros, toMicros),
   )
   const open = clip(stretches, openFrom, Infinity).map(({ fromMicros, toMicros }) =>
     timeBounds(fromMicros, toMicros),
@@ -120,14 +122,13 @@ function bucketsSql(order: BucketOrder): string {
   return parts
     .map(
       ({ within, condition }) =>
-        `${statementOf(order, key)} and (${within.join(' or ')})${condition}\ngroup by series_id, key`,
+        `${selectSql(order.ids, key, columns)} and (${within.join(' or ')})${condition}\ngroup by series_id, key${havingFar(statistics, withFar)}`,
     )
     .join('\nunion all\n')
 }
 
-function statementOf({ type, ids, statistics }: BucketOrder, key: string): string {
-  const columns = statistics.map((statistic) => `, toFloat64(${hourlyStatistic(type, statistic) ?? '0'})`)
-  return `select series_id, ${key} as key, toFloat64(${HOURLY_HISTORY.count})${columns.join('')}
+function selectSql(ids: readonly string[] | null, key: string, columns: string): string {
+  return `select series_id, ${key} as key, toFloat64(${HOURLY_HISTORY.count})${columns}
 from points
 where ${ofSeries(ids)}`
 }
@@ -152,11 +153,13 @@ function ofSamples(bucketMicros: number): readonly [string, string] {
   return [`intDiv(${FROM_EARLIEST}, ${bucketMicros})`, `(${FROM_EARLIEST} % ${bucketMicros} > 0)`]
 }
 
-function valuesSql({ type, ids, fromMicros, beforeMicros }: ValueOrder): string {
-  return `select series_id, toInt64(0) as key, toFloat64(${HOURLY_HISTORY.count}), toFloat64(${HOURLY_HISTORY.value[type]})
-from points
-where ${ofSeries(ids)} and ${hourlyBounds(fromMicros, beforeMicros)}
-group by series_id`
+function valuesSql(
+  { ids, fromMicros, beforeMicros }: ValueOrder,
+  value: Statistic,
+  withFar: boolean,
+): string {
+  return `${selectSql(ids, 'toInt64(0)', columnsSql([value], withFar))} and ${boundsOfHours(fromMicros, beforeMicros, withFar)}
+group by series_id${havingFar([value], withFar)}`
 }
 
 /** Ids are digits that came from the engine; a parameter could not carry thousands of them in an address. */

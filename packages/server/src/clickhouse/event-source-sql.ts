@@ -1,6 +1,7 @@
 import type { ComparedValue, EventCondition } from '../metrics/event-condition.ts'
 import type { EventPlan, EventStatistic } from '../metrics/event-source.ts'
 import { edgesOf, type Windows } from '../metrics/windows.ts'
+import { sumAsDouble } from './fixed-point.ts'
 import { EVENT_BATCH_COLUMN, quoteIdentifier } from './layout.ts'
 import { cellExpression } from './series-source-cell.ts'
 import { ofSnapshot } from './snapshot-condition.ts'
@@ -11,8 +12,8 @@ const PLACE = '(timestamp, block_number, transaction_index, log_index)'
 const STATISTICS = {
   count: 'countIf(y is not null)',
   distinct: `uniqExactIf(y, y != '')`,
-  sum: 'sumKahanIf(x, x is not null)',
-  avg: 'avg(x)',
+  sum: sumAsDouble('x'),
+  avg: `${sumAsDouble('x')} / count(x)`,
   median: 'quantileExactInclusive(0.5)(x)',
   min: 'min(x)',
   max: 'max(x)',

@@ -101,6 +101,9 @@ const EXACT_PROJECTIONS = `lightweight_mutation_projection_mode = 'drop', dedupl
 /** Merges make the hours, not inserts: half the work of an insert. For engines that have both settings. */
 const HOURS_ON_MERGE = 'materialize_projections_on_insert = 0, materialize_projections_on_merge = 1'
 
+/** The projection of `points` that holds the hours. */
+export const HOURS = 'hours'
+
 /**
  * Tables of every `facts` database.
  *
@@ -135,7 +138,7 @@ export function factTables(facts: string): readonly string[] {
        settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}, ${EXACT_PROJECTIONS}`,
     // Tables made before these were known.
     `alter table ${database}.points modify setting ${EXACT_PROJECTIONS}, ${POINT_PARTS}`,
-    `alter table ${database}.points add projection if not exists hourly (${HOURLY_PROJECTION})`,
+    `alter table ${database}.points add projection if not exists ${HOURS} (${HOURLY_PROJECTION})`,
   ]
 }
 

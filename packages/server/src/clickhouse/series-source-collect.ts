@@ -2,6 +2,8 @@ import { addTotals } from '../metrics/counter-totals.ts'
 import { indexIds } from '../metrics/id-index.ts'
 import type { CellStatistic, MetricType, SeriesCells } from '../metrics/series-source.ts'
 import type { SeriesRow } from './series-source-find.ts'
+import { placesOf } from './series-source-rows.ts'
+import type { ScanColumns } from './series-source-scan.ts'
 
 /** The column of a reading of samples. */
 export const SAMPLES_COLUMNS: readonly CellStatistic[] = ['last']
@@ -29,6 +31,7 @@ export function createCellTable(
   columns: readonly CellStatistic[],
   cells: number,
   { needsSamples, needsTotals }: CellPurpose,
+  { kinds, before: beforeColumn, beforeAt: beforeAtColumn }: ScanColumns,
 ): CellTable {
   const find = indexIds(found.map(({ series_id: id }) => id))
   const before = new Float64Array(found.length).fill(Number.NaN)
@@ -36,11 +39,13 @@ export function createCellTable(
   const counts = new Float64Array(found.length * cells)
   const values = needsSamples ? [] : columns.map(() => new Float64Array(found.length * cells))
   const samples: (number[] | undefined)[] = []
+  const places = placesOf(kinds)
+  const [beforePlace, beforeAtPlace] = [places[beforeColumn] ?? -1, places[beforeAtColumn] ?? -1]
   return {
     find,
     setHistory(row, numbers, at) {
-      before[row] = numbers[at] ?? Number.NaN
-      beforeAt[row] = numbers[at + 1] ?? Number.NaN
+      before[row] = numbers[at + beforePlace] ?? Number.NaN
+      if (beforeAtPlace >= 0) beforeAt[row] = numbers[at + beforeAtPlace] ?? Number.NaN
     },
     setCell(row, cell, count, numbers, at) {
       const place = row * cells + cell
@@ -48,7 +53,7 @@ export function createCellTable(
       if (needsSamples) (samples[place] ??= []).push(numbers[at] ?? Number.NaN)
       for (let column = 0; column < values.length; column += 1) {
         const target = values[column]
-        if (target) target[place] = numbers[at + column] ?? Number.NaN
+        if (target) target[place] = numbers[at + (places[column] ?? 0)] ?? Number.NaN
       }
     },
     *series() {

@@ -1,6 +1,8 @@
 import { EARLIEST_MS } from '../metrics/instant.ts'
 import { HOUR_MICROS, isHourEdge } from '../metrics/hour-edges.ts'
 import type { CellStatistic, MetricType } from '../metrics/series-source.ts'
+import { FALL, RISE, SUM } from './fixed-point.ts'
+import type { Statistic } from './statistic-columns.ts'
 
 /** Moved up so that no time is negative, which integer division would round the wrong way; a whole number of hours. */
 export const FROM_EARLIEST = `(toUnixTimestamp64Micro(timestamp) + ${-EARLIEST_MS * 1000})`
@@ -14,11 +16,8 @@ export const AFTER = `(${FROM_EARLIEST} % ${HOUR_MICROS} > 0)`
  */
 export const PLACE = `bitOr(bitOr(bitShiftLeft(toUInt256(toUnixTimestamp64Micro(timestamp) + ${-EARLIEST_MS * 1000}), 128), bitShiftLeft(toUInt256(block_number), 64)), toUInt256(ordinal))`
 
-/** Kahan sums, so that a result does not depend on how the engine splits the work. */
 const AGGREGATES = {
   count: 'countIf(isFinite(value))',
-  sum: 'sumKahanIf(value, isFinite(value))',
-  rise: 'sumKahanIf(value, isFinite(value) and value > 0)',
   min: 'minIf(value, isFinite(value))',
   max: 'maxIf(value, isFinite(value))',
   first: `argMinIf(value, ${PLACE}, isFinite(value))`,
@@ -30,30 +29,30 @@ const AGGREGATES = {
  * What `points` keeps of each hour of each series. The engine maintains it with every part: an insert, a merge, a
  * deletion change both at once, so it is as true as the samples are, late data and rollbacks included.
  */
-export const HOURLY_PROJECTION = `select metric, ${HOUR} as hour, ${AFTER} as after, series_id, ${Object.values(AGGREGATES).join(', ')} group by metric, hour, after, series_id`
+export const HOURLY_PROJECTION = `select metric, ${HOUR} as hour, ${AFTER} as after, series_id, ${[...Object.values(AGGREGATES), SUM.near, FALL.near].join(', ')} group by metric, hour, after, series_id`
 
 /** Which statistics the hours of a type know; `change` of a gauge is never read. */
 const OF_HOURS = {
   gauge: {
-    sum: AGGREGATES.sum,
+    sum: SUM,
     min: AGGREGATES.min,
     max: AGGREGATES.max,
     first: AGGREGATES.first,
     last: AGGREGATES.last,
   },
-  counter: { last: AGGREGATES.sum, change: AGGREGATES.sum, rise: AGGREGATES.rise },
-} as const satisfies Record<MetricType, Partial<Record<CellStatistic, string>>>
+  counter: { last: SUM, change: SUM, rise: RISE },
+} as const satisfies Record<MetricType, Partial<Record<CellStatistic, Statistic>>>
 
-/** The expression of a statistic over hours; undefined where only samples know it. */
-export function hourlyStatistic(type: MetricType, statistic: CellStatistic): string | undefined {
-  const known: Readonly<Partial<Record<CellStatistic, string>>> = OF_HOURS[type]
+/** The statistic over hours; undefined where only samples know it. */
+export function hourlyStatistic(type: MetricType, statistic: CellStatistic): Statistic | undefined {
+  const known: Readonly<Partial<Record<CellStatistic, Statistic>>> = OF_HOURS[type]
   return known[statistic]
 }
 
 /** The value at the end of all hours, its time, and the number of samples. */
 export const HOURLY_HISTORY = {
   count: AGGREGATES.count,
-  value: { gauge: AGGREGATES.last, counter: AGGREGATES.sum },
+  value: { gauge: AGGREGATES.last, counter: SUM },
   lastAt: AGGREGATES.lastAt,
 } as const
 

@@ -16,7 +16,7 @@ import { createCellTable, type CellTable, SAMPLES_COLUMNS } from './series-sourc
 import { createReadingCount, estimateRows, type ReadingCount } from './series-source-count.ts'
 import { findSeries, type SeriesRow } from './series-source-find.ts'
 import { readRows } from './series-source-rows.ts'
-import { HISTORY_KEY, rowWidth, scanSql } from './series-source-scan.ts'
+import { HISTORY_KEY, scanColumns, scanSql } from './series-source-scan.ts'
 
 /** Bounds of one reading. */
 export interface SeriesSourceLimits {
@@ -101,18 +101,32 @@ async function scan(
   }
   if (plan.isExplained) counts.estimate(await estimateRows(engine, sql, plan.metric, options))
   const add = counts.of(statement, cells)
-  const table = createCellTable(matching, type, columns, cells, { needsSamples, needsTotals })
-  const stream = await engine
-    .stream(sql, 'RowBinary', { ...options, parameters: { metric: plan.metric } })
-    .catch(throwDefect)
-  await readRows(stream, rowWidth(task), (high, low, key, count, numbers, at) => {
-    const row = table.find(high, low)
-    if (row < 0 || count === 0) return
-    const place = key === HISTORY_KEY ? HISTORY_KEY : cell.cellOf(key)
-    add(place, count)
-    if (place === HISTORY_KEY) table.setHistory(row, numbers, at)
-    else table.setCell(row, place, count, numbers, at)
-  })
+  const table = createCellTable(
+    matching,
+    type,
+    columns,
+    cells,
+    { needsSamples, needsTotals },
+    scanColumns(task),
+  )
+  for (const hasFar of [false, true]) {
+    const stream = await engine
+      .stream(hasFar ? scanSql(task, true).sql : sql, 'RowBinary', {
+        ...options,
+        parameters: { metric: plan.metric },
+      })
+      .catch(throwDefect)
+    const layout = { kinds: scanColumns(task).kinds, hasFar }
+    const isWhole = await readRows(stream, layout, (high, low, key, count, numbers, at) => {
+      const row = table.find(high, low)
+      if (row < 0 || count === 0) return
+      const place = key === HISTORY_KEY ? HISTORY_KEY : cell.cellOf(key)
+      add(place, count)
+      if (place === HISTORY_KEY) table.setHistory(row, numbers, at)
+      else table.setCell(row, place, count, numbers, at)
+    })
+    if (isWhole) break
+  }
   return table
 }
 

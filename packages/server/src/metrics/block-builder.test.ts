@@ -19,7 +19,7 @@ const rows = uniqueArray(
 it('has the rows of each block by series and key, in whatever order they came', async () => {
   await assert(
     asyncProperty(rows, async (given) => {
-      const builder = createBlockBuilder(LEVEL, 2)
+      const builder = createBlockBuilder(LEVEL, ['first', 'last'])
       for (const { place, key, count } of given)
         builder.add(place, key, count, Float64Array.of(0, key, place), 1)
       const blocks = await builder.finish(SERIES, { turn: () => undefined })

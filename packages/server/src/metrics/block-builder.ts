@@ -1,7 +1,9 @@
 import { getOrMake } from '../platform/get-or-make.ts'
 import type { BucketBlock } from './bucket-block.ts'
 import type { BucketLevel } from './bucket-level.ts'
+import { partsOf } from './bucket-source.ts'
 import type { Pace } from './pace.ts'
+import type { CellStatistic } from './series-source.ts'
 
 /** Gathers rows in any order and sorts them into blocks. */
 export interface BlockBuilder {
@@ -23,9 +25,15 @@ interface Rows {
 }
 
 const FIRST_CAPACITY = 64
+const NO_NUMBERS = new Float64Array()
 
-/** A builder of blocks with `width` columns. */
-export function createBlockBuilder({ bucketsPerBlock }: BucketLevel, width: number): BlockBuilder {
+/** A builder of blocks with these statistics. */
+export function createBlockBuilder(
+  { bucketsPerBlock }: BucketLevel,
+  statistics: readonly CellStatistic[],
+): BlockBuilder {
+  const parts = partsOf(statistics)
+  const width = parts.length
   const stride = 1 + width
   const keysPerBlock = 2 * bucketsPerBlock
   const gathered = new Map<number, Rows>()
@@ -70,7 +78,10 @@ export function createBlockBuilder({ bucketsPerBlock }: BucketLevel, width: numb
       keys: sortedKeys,
       isRegular: findRegular(starts, sortedKeys, bucketsPerBlock),
       counts: pick(0),
-      columns: Array.from({ length: width }, (_, column) => pick(column + 1)),
+      columns: parts.map((part, column) => {
+        const picked = pick(column + 1)
+        return part > 0 && picked.every((value) => value === 0) ? NO_NUMBERS : picked
+      }),
     }
   }
 

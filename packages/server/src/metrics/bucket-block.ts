@@ -8,7 +8,7 @@ export interface BucketBlock {
   /** 1 at the places of series with one row for each bucket, none of them for a first microsecond. */
   readonly isRegular: Uint8Array
   readonly counts: Float64Array
-  /** One column for each statistic of the order, in its order. */
+  /** One column for each number of a row (`partsOf`), in order; empty where it is a part of sums behind the first that is 0 in all rows. */
   readonly columns: readonly Float64Array[]
 }
 
@@ -29,6 +29,7 @@ export function bytesOfBlock({ starts, keys, isRegular, counts, columns }: Bucke
     starts.byteLength +
     keys.byteLength +
     isRegular.byteLength +
-    counts.byteLength * (1 + columns.length)
+    counts.byteLength +
+    columns.reduce((bytes, column) => bytes + column.byteLength, 0)
   )
 }

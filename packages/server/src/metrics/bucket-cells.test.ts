@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createBlockBuilder } from './block-builder.ts'
 import { EMPTY_BLOCK } from './bucket-block.ts'
-import { createCellFiller, placeBlocks } from './bucket-cells.ts'
+import { createCellFiller } from './bucket-cells.ts'
 import { blockStart, type BucketLevel } from './bucket-level.ts'
+import { partsOf } from './bucket-source.ts'
 import { createPace } from './pace.ts'
+import { placeBlocks } from './place-blocks.ts'
 import type { CellStatistic } from './series-source.ts'
 
 const LEVEL: BucketLevel = { name: '5m', bucketMicros: 300_000_000, bucketsPerBlock: 12 }
@@ -64,14 +66,14 @@ it('cells have what the buckets between their edges have, whether series have on
   const rows = fc.tuple(...Array.from({ length: SERIES }, (_, place) => rowsOfSeries(place)))
   await fc.assert(
     fc.asyncProperty(rows, edgesWithin, fc.boolean(), async (ofSeries, edges, isCounted) => {
-      const builder = createBlockBuilder(LEVEL, COLUMNS.length)
+      const builder = createBlockBuilder(LEVEL, COLUMNS)
       for (const { place, bucket, isAfterFirst, count, value } of ofSeries.flat()) {
         const key = 2 * (FIRST_BLOCK * LEVEL.bucketsPerBlock + bucket) + isAfterFirst
         builder.add(
           place,
           key,
           count,
-          Float64Array.from(COLUMNS, () => value),
+          Float64Array.from(partsOf(COLUMNS), (part) => (part === 0 ? value : 0)),
           0,
         )
       }

@@ -1,77 +1,9 @@
-import { getOrMake } from '../platform/get-or-make.ts'
-import { EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
-import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
-import { lostIn } from './range-aggregate.ts'
+import type { BucketBlock } from './bucket-block.ts'
+import { partsOf } from './bucket-source.ts'
+import { createExactSum, lostIn, moveParts, SUM_PARTS } from './exact-sum.ts'
+import type { ValuesBefore } from './metric-memory.ts'
+import { NO_BLOCK, type PlacedBlock } from './place-blocks.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
-
-/**
- * The cell of each key of a block: -1 before the first edge, the number of cells from the last one on. `firstCell` is that of bucket `from`
- * where each bucket of `[from, end)` is a cell of its own that no other block has a part of, those before lie before all cells, and those
- * behind after them, but for their first microseconds; -1 where that is not so.
- */
-interface Placement {
-  readonly cells: Int32Array
-  readonly from: number
-  readonly end: number
-  readonly firstCell: number
-}
-
-interface PlacedBlock extends Placement {
-  readonly block: BucketBlock
-}
-
-/** Where the keys of blocks fall, by the edges of a plan and the level: queries of one dashboard share both. */
-const placements = new WeakMap<Float64Array, Map<BucketLevel, readonly Placement[]>>()
-
-/** The blocks of a stretch, laid over the cells of a plan. */
-export function placeBlocks(
-  blocks: readonly BucketBlock[],
-  level: BucketLevel,
-  edges: Float64Array,
-): readonly PlacedBlock[] {
-  const ofEdges = getOrMake(placements, edges, () => new Map<BucketLevel, readonly Placement[]>())
-  const known = ofEdges.get(level)
-  const placed = known?.length === blocks.length ? known : place(blocks.length, level, edges)
-  ofEdges.set(level, placed)
-  return blocks.map((block, index) => ({ block, ...(placed[index] ?? NOWHERE) }))
-}
-
-function place(blocks: number, level: BucketLevel, edges: Float64Array): readonly Placement[] {
-  const first = blockOf(edges[0] ?? 0, level)
-  let next = 0
-  let lastCell = -1
-  return Array.from({ length: blocks }, (_, index) => {
-    const start = blockStart(first + index, level)
-    const cells = new Int32Array(2 * level.bucketsPerBlock)
-    for (let key = 0; key < cells.length; key += 1) {
-      const time = start + (key >> 1) * level.bucketMicros + (key & 1)
-      while (next < edges.length && (edges[next] ?? Infinity) <= time) next += 1
-      cells[key] = next - 1
-    }
-    const placement = { cells, ...bucketsAsCells(cells, edges.length - 1, lastCell) }
-    lastCell = cells.at(-1) ?? lastCell
-    return placement
-  })
-}
-
-/** `taken` is the last cell that the block before has a part of. */
-function bucketsAsCells(
-  cellOfKey: Int32Array,
-  cells: number,
-  taken: number,
-): Pick<Placement, 'from' | 'end' | 'firstCell'> {
-  const cellOf = (bucket: number) => cellOfKey[2 * bucket + 1] ?? 0
-  let end = cellOfKey.length >> 1
-  while (end > 0 && cellOf(end - 1) >= cells) end -= 1
-  let from = 0
-  while (from < end && cellOf(from) < 0) from += 1
-  const firstCell = from < end ? cellOf(from) : 0
-  const isOwn = from === end || firstCell > taken
-  for (let bucket = from; bucket < end; bucket += 1) {
-    if (!isOwn || cellOf(bucket) !== firstCell + bucket - from) return { from: 0, end: 0, firstCell: -1 }
-  }
-  return { from, end, firstCell }
-}
 
 /** The cells of one series, filled anew for each. */
 export interface CellFiller {
@@ -80,11 +12,14 @@ export interface CellFiller {
   /** Does each cell hold samples, as far as that is known without looking? */
   readonly isFull: boolean
   readonly statistics: Readonly<Partial<Record<CellStatistic, Float64Array>>>
-  /** What lay before the first edge: a gauge's last value, the sum of a counter's deltas; NaN where nothing did. */
+  /** What the blocks hold before the first edge: a gauge's last value, the sum of a counter's deltas and what came `before` them; NaN where nothing did. */
   readonly before: number
+  /** The same in parts, as many as `SUM_PARTS` of a counter, until the next series is filled. */
+  readonly beforeParts: Float64Array
   /** Samples in all cells filled so far, and before them, where they are counted. */
   readonly samples: number
-  fill(place: number): void
+  /** `before` is what series had come to where the blocks begin. */
+  fill(place: number, before?: ValuesBefore): void
 }
 
 /** What to fill cells with. */
@@ -108,9 +43,11 @@ export function createCellFiller(
   const targets = wanted.map((statistic) => {
     const column = type === 'counter' && statistic === 'last' ? 'change' : statistic
     const isSum = type === 'counter' || statistic === 'sum'
-    return { statistic, column: columns.indexOf(column), isSum, values: new Float64Array(cells) }
+    return { statistic, column: placeOf(columns, column), isSum, values: new Float64Array(cells) }
   })
-  const beforeColumn = columns.indexOf(type === 'counter' ? 'change' : 'last')
+  const beforeColumn = placeOf(columns, type === 'counter' ? 'change' : 'last')
+  const sumBefore = createExactSum()
+  const beforeParts = new Float64Array(SUM_PARTS)
   const statistics = Object.fromEntries(targets.map(({ statistic, values }) => [statistic, values]))
   /** Of each block the rows of the series at hand that lie in cells, `[from, end)`. */
   const from = new Int32Array(placed.length)
@@ -153,10 +90,24 @@ export function createCellFiller(
   function passBy({ counts, columns }: BucketBlock, first: number, last: number): void {
     const column = columns[beforeColumn]
     for (let row = first; row < last; row += 1) {
-      const value = column?.[row] ?? Number.NaN
-      before = type === 'counter' && !Number.isNaN(before) ? before + value : value
+      before = column?.[row] ?? Number.NaN
+      if (type === 'counter' && beforeColumn >= 0) addParts(columns, beforeColumn, row)
       if (isCounted) samples += counts[row] ?? 0
     }
+  }
+
+  function addParts(columns: readonly Float64Array[], first: number, row: number): void {
+    for (let part = 0; part < SUM_PARTS; part += 1) {
+      const value = columns[first + part]?.[row]
+      if (value) sumBefore.add(value)
+    }
+  }
+
+  /** Takes what a series had come to where the blocks begin. */
+  function beginWith(values: ValuesBefore | undefined, place: number): void {
+    sumBefore.clear()
+    before = values?.[0]?.[place] ?? Number.NaN
+    if (values && type === 'counter' && !Number.isNaN(before)) addParts(values, 0, place)
   }
 
   /** Does each cell have a row? Found without looking at counts. */
@@ -214,9 +165,15 @@ export function createCellFiller(
     get samples() {
       return samples
     },
-    fill(place) {
-      before = Number.NaN
+    get beforeParts() {
+      if (type === 'counter' && !Number.isNaN(before)) moveParts(sumBefore, beforeParts, 0)
+      else beforeParts.fill(0).fill(before, 0, 1)
+      return beforeParts
+    },
+    fill(place, values) {
+      beginWith(values, place)
       find(place)
+      if (type === 'counter' && !Number.isNaN(before)) before = sumBefore.value()
       isFull = hasAllCells()
       if (isFull && !isCounted) {
         if (!isOnes) count.fill(1)
@@ -236,8 +193,11 @@ export function createCellFiller(
   }
 }
 
-const NOWHERE: Placement = { cells: new Int32Array(), from: 0, end: 0, firstCell: -1 }
-const NO_BLOCK: PlacedBlock = { block: EMPTY_BLOCK, ...NOWHERE }
+/** The column of a statistic, of a sum that of its first part; -1 where it is none of the blocks'. */
+function placeOf(statistics: readonly CellStatistic[], statistic: CellStatistic): number {
+  const at = statistics.indexOf(statistic)
+  return at < 0 ? -1 : partsOf(statistics.slice(0, at)).length
+}
 
 /** The rows of one series in one column of all blocks, ascending in time. */
 interface Rows {
@@ -263,41 +223,60 @@ function takeOver(
   return cell - 1
 }
 
-/** Sums of the rows of each cell, compensated (Neumaier). */
+/** What two doubles do not hold of a sum, nearly always nothing. */
+const remainder = createExactSum()
+
+/** Sums of the rows of each cell: all their parts are added exactly, and rounded once. */
 function addUp(sums: Float64Array, rows: Rows): void {
   const { placed, column, from, end } = rows
   let [cell, sum, lost] = [-1, 0, 0]
+  let isHeld = true
   for (let index = 0; index < placed.length; index += 1) {
     const { block, cells: cellOf } = placed[index] ?? NO_BLOCK
     const source = block.columns[column]
     const last = end[index] ?? 0
-    const first = from[index] ?? 0
-    if (!source || first === last) continue
-    const taken = takeOver(sums, source, rows, index)
-    if (taken >= 0) {
-      if (cell >= 0) sums[cell] = sum + lost
-      cell = taken
-      sum = sums[cell] ?? 0
-      lost = 0
-      continue
-    }
+    let row = from[index] ?? 0
+    if (!source || row === last) continue
+    // Of rows that are cells of their own, only the last one may go on in the next block.
+    if (takeOver(sums, source, rows, index) >= 0) row = last - 1
     const { keys } = block
-    for (let row = first; row < last; row += 1) {
-      const value = source[row] ?? 0
+    let parts = 1
+    while (parts < SUM_PARTS && (block.columns[column + parts]?.length ?? 0) > 0) parts += 1
+    for (; row < last; row += 1) {
       const next = cellOf[keys[row] ?? 0] ?? 0
-      if (next === cell) {
-        const both = sum + value
-        lost += lostIn(sum, value, both)
-        sum = both
-        continue
+      if (next !== cell) {
+        if (cell >= 0) sums[cell] = isHeld ? sum + lost : rounded(sum, lost)
+        cell = next
+        sum = 0
+        lost = 0
+        isHeld = true
       }
-      if (cell >= 0) sums[cell] = sum + lost
-      cell = next
-      sum = value
-      lost = 0
+      let value = source[row] ?? 0
+      for (let part = 1; value !== 0; part += 1) {
+        const both = sum + value
+        const rest = lostIn(sum, value, both)
+        sum = both
+        if (rest !== 0 && Number.isFinite(both)) {
+          const all = lost + rest
+          const beyond = lostIn(lost, rest, all)
+          lost = all
+          if (beyond !== 0) {
+            if (isHeld) remainder.clear()
+            isHeld = false
+            remainder.add(beyond)
+          }
+        }
+        value = part < parts ? (block.columns[column + part]?.[row] ?? 0) : 0
+      }
     }
   }
-  if (cell >= 0) sums[cell] = sum + lost
+  if (cell >= 0) sums[cell] = isHeld ? sum + lost : rounded(sum, lost)
+}
+
+function rounded(sum: number, lost: number): number {
+  remainder.add(sum)
+  remainder.add(lost)
+  return remainder.value()
 }
 
 function keepFirst(values: Float64Array, rows: Rows): void {

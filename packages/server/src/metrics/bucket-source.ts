@@ -1,4 +1,5 @@
 import type { Snapshot } from '../cache/snapshot.ts'
+import { SUM_PARTS } from './exact-sum.ts'
 import type { LabelMatcher } from './label-matcher.ts'
 import type { Labels } from './labels.ts'
 import type { CellStatistic, MetricType } from './series-source.ts'
@@ -49,9 +50,19 @@ export interface ValueOrder {
   readonly beforeMicros: number
 }
 
+/** Statistics of buckets that come as `SUM_PARTS` numbers, so that buckets can be added up exactly. */
+const SUMS: ReadonlySet<CellStatistic> = new Set(['sum', 'change', 'rise'])
+
+/** Of each number of a row, which part of its statistic it is: 0 of the statistic itself, or how many parts of a sum come before it. */
+export function partsOf(statistics: readonly CellStatistic[]): readonly number[] {
+  return statistics.flatMap((each) =>
+    SUMS.has(each) ? Array.from({ length: SUM_PARTS }, (_, part) => part) : [0],
+  )
+}
+
 /**
  * Takes one row: the halves of the series' id; twice the number of the bucket, and one more for the samples after its first microsecond; how
- * many samples; their statistics from `at` on in `numbers`, while the call lasts.
+ * many samples; the numbers of their statistics from `at` on in `numbers`, while the call lasts.
  */
 export type OnBucketRow = (
   high: number,
@@ -76,6 +87,6 @@ export interface BucketSource {
   buckets(order: BucketOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
   /** How many series the metric has. */
   countSeries(address: MetricAddress, signal: AbortSignal): Promise<number>
-  /** A gauge's last value in a stretch, the sum of a counter's deltas; in `numbers[at]`. */
+  /** A gauge's last value in a stretch, or the parts of the sum of a counter's deltas. */
   values(order: ValueOrder, onRow: OnBucketRow, signal: AbortSignal): Promise<void>
 }

@@ -36,9 +36,11 @@ export interface RememberedBlock extends Remembered {
 }
 
 interface RememberedValues extends Remembered {
-  /** By place; NaN where the series had not begun. */
-  readonly values: Float64Array
+  readonly values: ValuesBefore
 }
+
+/** What series had come to at some time: the parts of a value by place, as many as are not 0 in all. The first is NaN where a series had not begun. */
+export type ValuesBefore = readonly Float64Array[]
 
 /** What of a metric is in memory: its series in a fixed order, or those of a selection, and what was read of them. */
 export interface MetricMemory {

@@ -1,3 +1,5 @@
+import { lostIn } from './exact-sum.ts'
+
 /** Combines the values of a stretch `[first, end)` of an array. */
 export type RangeAggregate = (first: number, end: number) => number
 
@@ -46,9 +48,4 @@ export function rangeSum(values: Float64Array, longest: number): RangeAggregate 
     }
     return walked + lostWalking
   }
-}
-
-/** What rounding took from `a + b`, exactly. */
-export function lostIn(a: number, b: number, sum: number): number {
-  return Math.abs(a) >= Math.abs(b) ? a - sum + b : b - sum + a
 }

@@ -1,6 +1,6 @@
 import { indexCells } from './cell-index.ts'
 import { point } from './grid-series.ts'
-import { lostIn } from './range-aggregate.ts'
+import { lostIn } from './exact-sum.ts'
 import type { CellStatistic, SeriesCells } from './series-source.ts'
 import { WINDOW_REDUCERS, type ReducerName, type WindowReducer } from './window-reducers.ts'
 import type { CellRanges } from './windows.ts'

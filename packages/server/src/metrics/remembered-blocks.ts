@@ -3,7 +3,7 @@ import type { DataVersion } from '../cache/data-version-store.ts'
 import { createBlockBuilder } from './block-builder.ts'
 import { bytesOfBlock, EMPTY_BLOCK, type BucketBlock } from './bucket-block.ts'
 import { blockOf, blockStart, type BucketLevel } from './bucket-level.ts'
-import type { Stretch } from './bucket-source.ts'
+import { partsOf, type Stretch } from './bucket-source.ts'
 import {
   alone,
   idsOf,
@@ -131,11 +131,11 @@ async function readBlocks(
   stretches: readonly Stretch[],
 ): Promise<ReadonlyMap<number, BucketBlock>> {
   const { source, address, type, pace, signal, snapshot } = context
-  const builder = createBlockBuilder(level, statistics.length)
+  const builder = createBlockBuilder(level, statistics)
   const { bucketMicros } = level
   const ids = idsOf(memory, context)
   const order = { address, type, ids, bucketMicros, statistics, stretches, snapshot }
-  await readSorted(memory, context, statistics.length, builder.add, (onRow) =>
+  await readSorted(memory, context, partsOf(statistics).length, builder.add, (onRow) =>
     source.buckets(order, onRow, signal),
   )
   return builder.finish(memory.series.length, pace)

@@ -45,7 +45,7 @@ function openMemory(days: number, limits: Partial<RememberedSeriesLimits> = {}) 
           const bucket = blockOf(at, { ...HOURS, bucketMicros, bucketsPerBlock: 1 })
           for (let id = 1; id <= SERIES; id += 1) {
             if (ids?.includes(String(id)) === false) continue
-            onRow(0, id, 2 * bucket + 1, 60, Float64Array.of((id * bucketMicros) / HOUR_MICROS), 0)
+            onRow(0, id, 2 * bucket + 1, 60, Float64Array.of((id * bucketMicros) / HOUR_MICROS, 0, 0, 0), 0)
           }
         }
       }

@@ -1,6 +1,6 @@
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createCellFiller, placeBlocks } from './bucket-cells.ts'
+import { createCellFiller } from './bucket-cells.ts'
 import {
   blockOf,
   blockStart,
@@ -13,6 +13,7 @@ import {
 } from './bucket-level.ts'
 import type { BucketSource, MetricAddress, Stretch } from './bucket-source.ts'
 import { addTotals, TOTALS } from './counter-totals.ts'
+import { SUM_PARTS } from './exact-sum.ts'
 import { HOUR_MICROS } from './hour-edges.ts'
 import type { LabelMatcher } from './label-matcher.ts'
 import { matchingPlaces } from './match-places.ts'
@@ -26,10 +27,12 @@ import {
   selectSeries,
   type MetricMemory,
   type ReadingContext,
+  type ValuesBefore,
 } from './metric-memory.ts'
 import { createPace } from './pace.ts'
 import { missingBuckets, rememberedBlocks } from './remembered-blocks.ts'
 import { holdsValues, rememberedValues } from './remembered-values.ts'
+import { placeBlocks } from './place-blocks.ts'
 import type {
   CellStatistic,
   MetricType,
@@ -196,11 +199,11 @@ export function createRememberedSeries(
 
     function* series(): Generator<SeriesCells> {
       for (const place of places) {
-        filler.fill(place)
+        filler.fill(place, history ?? undefined)
         const cells: SeriesCells = {
           labels: withoutEmpty(known[place]?.labels ?? {}),
           type: type ?? 'gauge',
-          before: needsHistory ? joined(history?.[place], filler.before, type === 'counter') : null,
+          before: needsHistory && !Number.isNaN(filler.before) ? filler.before : null,
           beforeAt: null,
           count: filler.count,
           isFull: filler.isFull,
@@ -245,13 +248,13 @@ function historyOf(level: BucketLevel, type: MetricType, edgeMicros: number) {
   return { stretch: { fromMicros, toMicros }, hasHours: toMicros > fromMicros, statistic }
 }
 
-/** The value of each series before the first bucket of the level's blocks at an edge: that before its UTC day, and what came since. */
+/** What each series had come to before the first bucket of the level's blocks at an edge: before its UTC day, and since. */
 async function historyBefore(
   memory: MetricMemory,
   context: ReadingContext,
   level: BucketLevel,
   edgeMicros: number,
-): Promise<Float64Array> {
+): Promise<ValuesBefore> {
   const { type, pace } = context
   const { stretch, hasHours, statistic } = historyOf(level, type, edgeMicros)
   const values = await rememberedValues(memory, context, stretch.fromMicros)
@@ -265,20 +268,17 @@ async function historyBefore(
     cells: 1,
     isCounted: false,
   })
-  const history = new Float64Array(memory.series.length)
-  for (let place = 0; place < history.length; place += 1) {
-    filler.fill(place)
-    history[place] = joined(values[place], filler.before, type === 'counter') ?? Number.NaN
+  const series = memory.series.length
+  const history = Array.from({ length: SUM_PARTS }, () => new Float64Array(series))
+  for (let place = 0; place < series; place += 1) {
+    filler.fill(place, values)
+    for (const [part, value] of filler.beforeParts.entries()) {
+      const target = history[part]
+      if (target) target[place] = value
+    }
     await pace.turn()
   }
   return history
-}
-
-/** What was before, and what came after that: the sum for a counter, the later for a gauge; null where there was neither. */
-function joined(before: number | undefined, after: number, isSum: boolean): number | null {
-  if (before === undefined || Number.isNaN(before)) return Number.isNaN(after) ? null : after
-  if (Number.isNaN(after)) return before
-  return isSum ? before + after : after
 }
 
 function wantedOf(statistics: readonly CellStatistic[], type: 'counter' | 'gauge'): readonly CellStatistic[] {

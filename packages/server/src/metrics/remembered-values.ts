@@ -1,6 +1,7 @@
 import { dayOf } from '../cache/data-change.ts'
 import type { DataVersion } from '../cache/data-version-store.ts'
 import type { ValueOrder } from './bucket-source.ts'
+import { SUM_PARTS } from './exact-sum.ts'
 import {
   alone,
   idsOf,
@@ -10,6 +11,7 @@ import {
   type MetricMemory,
   type ReadingContext,
   type Remembered,
+  type ValuesBefore,
 } from './metric-memory.ts'
 import type { MetricType } from './series-source.ts'
 
@@ -19,7 +21,7 @@ export async function rememberedValues(
   context: ReadingContext,
   beforeMicros: number,
   isAlone = false,
-): Promise<Float64Array> {
+): Promise<ValuesBefore> {
   const known = memory.values.get(beforeMicros)
   if (known && isTrueBefore(memory, known, beforeMicros)) {
     memory.values.delete(beforeMicros)
@@ -31,11 +33,26 @@ export async function rememberedValues(
   if (!isSelection) await learnNewSeries(memory, context)
   const read = await valuesBefore(memory, context, beforeMicros)
   const isClosed = isClosedBefore(memory, asOf, beforeMicros)
-  const values = new Float64Array(memory.series.length).fill(Number.NaN)
-  for (const [place, value] of read) values[place] = value
+  const values = valuesOf(read, memory.series.length)
+  const bytes = values.reduce((total, { byteLength }) => total + byteLength, 1)
   memory.values.delete(beforeMicros)
-  memory.values.set(beforeMicros, { version: asOf.version, isClosed, bytes: values.byteLength + 1, values })
+  memory.values.set(beforeMicros, { version: asOf.version, isClosed, bytes, values })
   onAdded()
+  return values
+}
+
+/** The parts of a value, the first of them its nearest double. */
+type Parts = Float64Array
+
+function valuesOf(read: ReadonlyMap<number, Parts>, series: number): ValuesBefore {
+  let used = 1
+  for (const parts of read.values()) used = Math.max(used, 1 + parts.findLastIndex((part) => part !== 0))
+  const values = Array.from({ length: used }, (_, part) =>
+    new Float64Array(series).fill(part === 0 ? Number.NaN : 0),
+  )
+  for (const [place, parts] of read) {
+    for (const [part, target] of values.entries()) target[place] = parts[part] ?? 0
+  }
   return values
 }
 
@@ -53,8 +70,8 @@ async function valuesBefore(
   memory: MetricMemory,
   context: ReadingContext,
   beforeMicros: number,
-): Promise<ReadonlyMap<number, number>> {
-  const found = new Map<number, number>()
+): Promise<ReadonlyMap<number, Parts>> {
+  const found = new Map<number, Parts>()
   let toMicros = beforeMicros
   for (const days of LOOK_BACK_DAYS[context.type]) {
     const fromMicros = days === null ? null : beforeMicros - days * DAY_MICROS
@@ -62,8 +79,8 @@ async function valuesBefore(
     if (missing.length === 0) break
     const isMost = missing.length > MISSING_MAX || missing.length === memory.series.length
     const ids = isMost ? idsOf(memory, context) : missing
-    await readValues(memory, context, { ids, fromMicros, beforeMicros: toMicros }, (place, value) => {
-      if (!found.has(place)) found.set(place, value)
+    await readValues(memory, context, { ids, fromMicros, beforeMicros: toMicros }, (place, parts) => {
+      if (!found.has(place)) found.set(place, parts)
     })
     toMicros = fromMicros ?? toMicros
   }
@@ -74,14 +91,15 @@ function readValues(
   memory: MetricMemory,
   context: ReadingContext,
   order: Pick<ValueOrder, 'ids' | 'fromMicros' | 'beforeMicros'>,
-  add: (place: number, value: number) => void,
+  add: (place: number, parts: Parts) => void,
 ): Promise<void> {
   const { source, address, type, signal } = context
+  const width = type === 'counter' ? SUM_PARTS : 1
   return readSorted(
     memory,
     context,
-    1,
-    (place, _key, _count, numbers, at) => add(place, numbers[at] ?? Number.NaN),
+    width,
+    (place, _key, _count, numbers, at) => add(place, numbers.slice(at, at + width)),
     (onRow) => source.values({ address, type, ...order }, onRow, signal),
   )
 }

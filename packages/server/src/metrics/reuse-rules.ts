@@ -3,7 +3,7 @@ import type { ReducerName } from './window-reducers.ts'
 
 /**
  * May the value of a window be kept for later grids? Only where it follows from the samples alone, to the last bit, however the grid around it
- * cuts time into cells. Sums do not: adding floating-point numbers in another grouping may change the last digit, and a counter's values are sums.
+ * cuts time into cells. Sums do not: those of cells are exact, but a window adds them rounded, in a grouping that depends on the grid; and a counter's values are sums.
  */
 export const IS_REUSABLE = {
   carried: { gauge: true, counter: false },

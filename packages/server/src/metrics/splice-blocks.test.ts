@@ -9,7 +9,7 @@ const FIRST_HOUR = 24 * 1000
 
 /** One row of each series in each of the hours, with the hour as its value. */
 async function blockOfHours(hours: readonly number[]): Promise<BucketBlock> {
-  const builder = createBlockBuilder(HOURS, 1)
+  const builder = createBlockBuilder(HOURS, ['last'])
   for (const hour of hours) {
     for (let place = 0; place < SERIES; place += 1) {
       builder.add(place, 2 * (FIRST_HOUR + hour) + 1, 60, Float64Array.of(hour), 0)

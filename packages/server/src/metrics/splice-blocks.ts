@@ -23,22 +23,22 @@ export function spliceBlocks(
   const keys = new Uint8Array(rows)
   // A block without rows has no columns.
   const columnsOfBoth = Math.max(head.columns.length, tail.columns.length)
-  const pairs = Array.from({ length: 1 + columnsOfBoth }, (_, column) => ({
-    ofHead: numbersOf(head, column),
-    ofTail: numbersOf(tail, column),
-    both: new Float64Array(rows),
-  }))
+  const pairs = Array.from({ length: 1 + columnsOfBoth }, (_, column) => {
+    const [ofHead, ofTail] = [numbersOf(head, column), numbersOf(tail, column)]
+    // Parts of sums that are 0 in all rows are not there.
+    return { ofHead, ofTail, both: new Float64Array(ofHead.length + ofTail.length > 0 ? rows : 0) }
+  })
   for (let place = 0; place < series; place += 1) {
     let at = starts[place] ?? 0
     const end = headEnds[place] ?? 0
     for (let row = head.starts[place] ?? 0; row < end; row += 1, at += 1) {
       keys[at] = head.keys[row] ?? 0
-      for (const { ofHead, both } of pairs) both[at] = ofHead[row] ?? Number.NaN
+      for (const { ofHead, both } of pairs) both[at] = ofHead[row] ?? 0
     }
     const first = tail.starts[place] ?? 0
     for (let row = first; row < first + rowsAt(tail, place); row += 1, at += 1) {
       keys[at] = tail.keys[row] ?? 0
-      for (const { ofTail, both } of pairs) both[at] = ofTail[row] ?? Number.NaN
+      for (const { ofTail, both } of pairs) both[at] = ofTail[row] ?? 0
     }
   }
   const [counts = new Float64Array(), ...columns] = pairs.map(({ both }) => both)

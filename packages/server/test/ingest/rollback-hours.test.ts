@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Ingest } from '../../src/ingest/ingest.ts'
 import type { Project } from '../../src/projects/project.ts'
+import { SUM } from '../../src/clickhouse/fixed-point.ts'
 import { HOURLY_PROJECTION } from '../../src/clickhouse/series-source-rollup.ts'
 import { versionDatabases } from '../../src/clickhouse/layout.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
@@ -49,14 +50,14 @@ describe('what is derived from samples, after a rollback', () => {
   /** The sums of all hours of a month, whose metric has a name of its own, from what the engine keeps of them if it may. */
   const hours = (month: number, usesProjection: boolean) =>
     facts.engine.rows<{ n: string }>(
-      `select metric, ${HOUR}, series_id, countIf(isFinite(value)) as n, sumKahanIf(value, isFinite(value)) as s
+      `select metric, ${HOUR}, series_id, countIf(isFinite(value)) as n, ${SUM.near} as s
        from points where metric = 'g${month}' group by metric, hour, series_id order by all`,
       { database: factsDatabase(), settings: { optimize_use_projections: usesProjection ? 1 : 0 } },
     )
 
   const parts = (month: number) =>
-    facts.engine.rows(
-      `select has(projections, 'hourly') as hasHours from system.parts
+    facts.engine.rows<{ hasHours: number }>(
+      `select has(projections, 'hours') as hasHours from system.parts
        where database = {facts:String} and table = 'points' and active and rows > 0 and partition_id = {id:String}`,
       { parameters: { facts: factsDatabase(), id: partitionOf(month) } },
     )
@@ -114,7 +115,7 @@ describe('what is derived from samples, after a rollback', () => {
     await ingest.rollBack(project, { chain, blockNumber: 199, version: null })
     // As builds before the first release did after a rollback.
     await facts.engine.command(
-      `alter table ${factsDatabase()}.points materialize projection hourly in partition id '${partitionOf(month)}'`,
+      `alter table ${factsDatabase()}.points materialize projection hours in partition id '${partitionOf(month)}'`,
       { settings: { mutations_sync: 2 } },
     )
     expect(await hours(month, true)).not.toEqual(await hours(month, false))
@@ -130,6 +131,34 @@ describe('what is derived from samples, after a rollback', () => {
     expect((await raised()).whole).toBeGreaterThan(before.whole)
     expect(await hours(month, true)).toEqual(await hours(month, false))
     expect(await parts(month)).toEqual([{ hasHours: 1 }])
+  })
+
+  it('hours that an earlier build made are read as samples until they are made anew at the next start (CA-6)', async () => {
+    const month = 9
+    const table = `${factsDatabase()}.points`
+    await store(0, 300, month)
+    await facts.engine.command(`alter table ${table} drop projection hours settings mutations_sync = 2`)
+    await facts.engine.command(
+      `alter table ${table} add projection hourly (select metric, ${HOUR}, series_id, sumKahanIf(value, isFinite(value)) group by metric, hour, series_id)`,
+    )
+    await facts.engine.command(
+      `alter table ${table} materialize projection hourly settings mutations_sync = 2`,
+    )
+    await ingest.rollBack(project, { chain: String(month), blockNumber: 249, version: null })
+    // As the service does when the version is first used.
+    await facts.engine.command(`alter table ${table} add projection hours (${HOURLY_PROJECTION})`)
+    const expected = await hours(month, false)
+    expect(await hours(month, true)).toEqual(expected)
+    expect(await parts(month)).toContainEqual({ hasHours: 0 })
+    await ingest.mend()
+    expect(new Set((await parts(month)).map(({ hasHours }) => hasHours))).toEqual(new Set([1]))
+    expect(await hours(month, true)).toEqual(expected)
+    const [definition] = await facts.engine.rows<{ sql: string }>(
+      `select create_table_query as sql from system.tables where database = {facts:String} and table = 'points'`,
+      { parameters: { facts: factsDatabase() } },
+    )
+    expect(definition?.sql).not.toContain('PROJECTION hourly')
+    expect(definition?.sql).toContain('PROJECTION hours')
   })
 
   it('removes samples of times before 1970 and after 2105 too (IN-3)', async () => {
