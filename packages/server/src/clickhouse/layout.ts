@@ -138,8 +138,13 @@ export function factTables(facts: string): readonly string[] {
        settings index_granularity = 2048, ${DURABLE}, ${DEDUPLICATING}, ${EXACT_PROJECTIONS}`,
     // Tables made before these were known.
     `alter table ${database}.points modify setting ${EXACT_PROJECTIONS}, ${POINT_PARTS}`,
-    `alter table ${database}.points add projection if not exists ${HOURS} (${HOURLY_PROJECTION})`,
+    addHours(facts),
   ]
+}
+
+/** Lets `points` keep hours, of new samples only. */
+export function addHours(facts: string): string {
+  return `alter table ${quoteIdentifier(facts)}.points add projection if not exists ${HOURS} (${HOURLY_PROJECTION})`
 }
 
 /** Lets merges make the hours of samples, where the engine can. */

@@ -1,6 +1,6 @@
 import type { ProjectVersion } from '../ingest/batch.ts'
 import type { FactEngine } from './fact-engine.ts'
-import { HOURS, quoteIdentifier, quoteString, versionDatabases } from './layout.ts'
+import { addHours, HOURS, quoteIdentifier, quoteString, versionDatabases } from './layout.ts'
 
 const MEND_TIMEOUT_MS = 600_000
 /** The hours of earlier builds, whose sums depended on the order of addition. */
@@ -22,6 +22,7 @@ export async function* mendHours(engine: FactEngine): AsyncGenerator<ProjectVers
      and position(create_table_query, 'PROJECTION ${EARLIER_HOURS} ') > 0`,
   )
   for (const { name } of withEarlier) {
+    await engine.command(addHours(name))
     const months = await monthsWhere(
       engine,
       `database = ${quoteString(name)} and not has(projections, '${HOURS}')`,
