@@ -28,6 +28,7 @@ export interface ServiceReport {
 
 // As the service's own entry does.
 setFlagsFromString('--heap-growing-percent=100')
+setFlagsFromString('--external-memory-accounted-in-global-limit')
 
 const KEY = 'bench-administrator-key-of-a-temporary-service'
 const START_WITHIN_MS = 60_000

@@ -1,6 +1,7 @@
-import { invalidArgument } from '../platform/errors.ts'
+import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { checkApplied, checkSyntaxTree } from './check-syntax-tree.ts'
+import { nearestNames } from './nearest-names.ts'
 import type { SqlEngine, SqlParameters } from './sql-engine.ts'
 import { CATALOGUE_SCOPE, scopeOfStatement, type StatementScope } from './statement-scope.ts'
 import { readSyntaxTree, type SyntaxNode } from './syntax-tree.ts'
@@ -28,6 +29,8 @@ export interface AdmittedStatement {
 const CHARACTERS_MAX = 200_000
 const DESCRIBE_QUERY = /^\s*(describe|desc)(\s+table)?\s*(?=\()/i
 const CATALOGUE_STATEMENT = /^(show|describe|desc|exists)\b(?!\s*\()(?!\s+table\s*\()/i
+/** How statements begin that are allowed, or that are read as a part of one. */
+const BEGINNINGS = ['select', 'with', 'from', 'values', 'explain', 'show', 'describe', 'desc', 'exists']
 
 /** The statements about tables that are allowed, as the engine itself writes them. */
 const CATALOGUE_FORMS = [
@@ -55,7 +58,9 @@ export async function admitStatement(
   const isDescribe = DESCRIBE_QUERY.test(sql)
   // Blanks in its place keep the positions of errors.
   const query = isDescribe ? sql.replace(DESCRIBE_QUERY, (word) => ' '.repeat(word.length)) : sql
-  const { tree, canonical } = await engine.parseWrapped(query, parameters)
+  const { tree, canonical } = await engine.parseWrapped(query, parameters).catch((error: unknown) => {
+    throw isOtherKind(sql, error) ? onlyAllowed(sql) : error
+  })
   checkNames(canonical)
   const root = readTree(tree)
   const checked = checkSyntaxTree(root, functions)
@@ -73,9 +78,7 @@ export async function admitStatement(
 async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<AdmittedStatement> {
   const canonical = await engine.canonical(sql)
   if (!CATALOGUE_FORMS.some((form) => form.test(canonical))) {
-    throw invalidArgument(
-      'sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed',
-    )
+    throw onlyAllowed(sql)
   }
   return {
     sql: canonical,
@@ -88,6 +91,26 @@ async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<
     lambdaNames: [],
     scope: CATALOGUE_SCOPE,
   }
+}
+
+/** Of what the engine could not read, its first word tells more than the place where reading ended. */
+function isOtherKind(sql: string, error: unknown): boolean {
+  return (
+    error instanceof ServiceError && error.code === 'invalid_argument' && !BEGINNINGS.includes(firstWord(sql))
+  )
+}
+
+function onlyAllowed(sql: string): ServiceError {
+  const hint = BEGINNINGS.includes(firstWord(sql)) ? [] : nearestNames(firstWord(sql), BEGINNINGS, 2)
+  const meant = hint.length === 0 ? '' : `. Maybe you meant: [${hint.map((each) => `'${each}'`).join(', ')}]`
+  return invalidArgument(
+    `sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed${meant}`,
+  )
+}
+
+/** In small letters; a parenthesis or whatever else begins the statement is the beginning of a query perhaps. */
+function firstWord(sql: string): string {
+  return /^\s*([a-z]+)/i.exec(sql)?.[1]?.toLowerCase() ?? 'select'
 }
 
 function readTree(lines: readonly string[]): SyntaxNode {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../platform/errors.ts'
+import { invalidArgument, ServiceError } from '../platform/errors.ts'
 
 /** A stretch of the bound text that is longer or shorter than what the caller wrote there. */
 interface Replacement {
@@ -20,8 +20,10 @@ interface Place {
   readonly engineCode?: string
 }
 
-const IDENTIFIER = /(?:identifier|Function with name|function) [`']?([A-Za-z_][\w.]*)[`']?/
-const HINT = /Maybe you meant:? (?:\[([^\]]*)\]|([^?\s]+))/
+const IDENTIFIER =
+  /(?:[Ii]dentifier|Function with name|function(?! identifier)|^Table(?=.* does not exist)) [`']?([A-Za-z_][\w.]*)[`']?/
+const HINT = /Maybe you meant: \[([^\]]*)\]/
+const UNBOUND = /^Substitution `(\w+)` is not set\.?$/
 
 /**
  * An error of the engine with its place in the text of the caller: the engine counts bytes of what it was given. Where the engine names what it does
@@ -29,6 +31,9 @@ const HINT = /Maybe you meant:? (?:\[([^\]]*)\]|([^?\s]+))/
  */
 export function placeError(error: unknown, source: StatementSource): unknown {
   if (!(error instanceof ServiceError) || error.code !== 'invalid_argument') return error
+  const unbound = UNBOUND.exec(error.message)?.[1]
+  if (unbound !== undefined)
+    return invalidArgument(`sqlQuery.parameters.${unbound} is required: the statement names it`)
   const [detail = {}, ...others] = error.details as readonly Place[]
   const at =
     detail.position === undefined ? findName(error.message, source.given) : toGiven(detail.position, source)
@@ -74,7 +79,6 @@ function inMessage(
 }
 
 function readHint(message: string): readonly string[] {
-  const [, list, single] = HINT.exec(message) ?? []
-  if (single !== undefined) return [single]
-  return [...(list ?? '').matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '')
+  const [, list = ''] = HINT.exec(message) ?? []
+  return [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '')
 }

@@ -79,13 +79,15 @@ async function readAll(
     if (target.isAlwaysKept) writer = await begin(0)
     for await (const block of stream.blocks) {
       const batch = encode(block)
-      noteShortLived(block.byteLength + batch.bytes.byteLength)
       const taken = fill.isFull ? 0 : fill.take(batch)
       if (fill.isFull && !isAnswered) {
         writer ??= await begin(fill.rowCount)
         answerWith({ resultId, firstRow: fill.rowCount })
       }
-      if (writer) await writer.write(target.isAlwaysKept ? batch : rowsOf(batch, taken))
+      if (!writer) continue
+      await writer.write(target.isAlwaysKept ? batch : rowsOf(batch, taken))
+      // Not of a page on its way: all of it is still in use, and would be taken for something that stays.
+      noteShortLived(block.byteLength + batch.bytes.byteLength)
     }
     await writer?.finish()
     if (!isAnswered) answerWith(null)

@@ -22,6 +22,10 @@ const EXPLAIN = 'explain ast '
 const DESCRIBE = 'describe table '
 const EXPLAIN_RESOLVED = 'explain query tree '
 const NEWLINE = 0x0a
+/** The parenthesis behind a statement, where its own text has ended too early. */
+const AT_END = /failed at position \d+ \(\)\) \(line \d+, col \d+\): \)\s*(?=\.|$)/
+/** The parenthesis before a statement, which lacks a closing one. */
+const NEVER_CLOSED = /failed at position \d+ \(\(\) \(line 1, col \d+\): \(\n.*(?=\. Unmatched parentheses)/s
 
 /** What a user's statement runs under, whatever it says. `readonly` keeps it from changing any of it (SQ-2). */
 const SANDBOX = {
@@ -242,14 +246,18 @@ async function inPlace<Result>(prefixLength: number, attempt: () => Promise<Resu
 
 function moveMessage(message: string, prefixLength: number): string {
   return message
+    .replace(AT_END, 'failed at the end of the statement')
+    .replace(NEVER_CLOSED, 'failed at the end of the statement')
     .replace(/failed at position (\d+)/, (_, at: string) => `failed at position ${Number(at) - prefixLength}`)
     .replace(/\(line (\d+), col/, (_, line: string) => `(line ${Math.max(1, Number(line) - 1)}, col`)
     .replaceAll(/SELECT \* FROM \(\s*/gi, '')
-    .replace(/\n\)\n?(?=\.|\)|$)/, '')
+    .replaceAll(/\n\)\n?(?=\.|\)|$)/g, '')
+    .replace(/\.(\s*\.)+\s*$/, '.')
 }
 
 function moveDetail(detail: unknown, prefixLength: number): unknown {
-  const place = detail as { position?: number; line?: number }
+  const place = detail as { engineCode?: string; position?: number; line?: number }
+  if (place.position !== undefined && place.position <= prefixLength) return { engineCode: place.engineCode }
   return {
     ...place,
     ...(place.position === undefined ? {} : { position: place.position - prefixLength }),

@@ -25,6 +25,15 @@ it.each([
   ['Database `millrace_p1_v2` does not exist', 'version 2 has no data'],
   ['Unknown identifier __table1.amount', 'Unknown identifier amount'],
   ["Unknown table 'nope'. Maybe you meant system.one?.", "Unknown table 'nope'."],
+  [
+    "Unknown table 'Transferr'. Maybe you meant Transfer?.",
+    "Unknown table 'Transferr'. Maybe you meant: ['Transfer'].",
+  ],
+  ['No FROM clause. Did you forget to add it?.', 'No FROM clause. Did you forget to add it?'],
+  [
+    "Cannot load time zone Nowhere: while executing function formatDateTime on arguments 'x'_String String Const(size = 0, String(size = 1)).",
+    'Cannot load time zone Nowhere',
+  ],
 ])('frees a message of internal names: %s (ER-4)', (message, cleaned) => {
   expect(cleanMessage(message)).toBe(cleaned)
 })

@@ -60,15 +60,21 @@ export function parseException(text: string): EngineException | null {
 
 /** The engine's message freed of what is no caller's business: databases, plan names, servers, versions. */
 export function cleanMessage(message: string): string {
-  return message
-    .replaceAll(/Database `?millrace_p\d+_v(\d+)(?:_facts)?`? does not exist/g, 'version $1 has no data')
-    .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?\./g, '')
-    .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')
-    .replaceAll(/\b__table\d+\./g, '')
-    .replaceAll(/\/\* millrace[:-][\w:-]+ \*\//g, '')
-    .replaceAll(/(?:: )?While executing [A-Za-z]+(?:\.|$)/gi, '')
-    .replaceAll(/\. Maybe you meant:? \[?'?system\.[^?\]]*\]?\?/g, '')
-    .trim()
+  return (
+    message
+      .replaceAll(/Database `?millrace_p\d+_v(\d+)(?:_facts)?`? does not exist/g, 'version $1 has no data')
+      .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?\./g, '')
+      .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')
+      .replaceAll(/\b__table\d+\./g, '')
+      .replaceAll(/\/\* millrace[:-][\w:-]+ \*\//g, '')
+      .replaceAll(/(?:: )?While executing [A-Za-z]+(?:\.|$)/gi, '')
+      .replaceAll(/:? while executing (?:function \w+ on arguments .*|'FUNCTION .*')(?=\.|$)/gis, '')
+      .replaceAll(/\. Maybe you meant:? \[?'?system\.[^?\]]*\]?\?/g, '')
+      // The engine has two forms of a hint; one reads well, and the question is one whatever follows it.
+      .replaceAll(/Maybe you meant ([^?\s[]+)\?/g, "Maybe you meant: ['$1']")
+      .replace(/\?\.$/, '?')
+      .trim()
+  )
 }
 
 /** The place that a syntax error names. */

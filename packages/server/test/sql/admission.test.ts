@@ -249,6 +249,34 @@ it('hides what the engine calls its databases (ER-4)', async () => {
   expect(page.rows).toEqual([{ a: 'project', b: ['project'] }])
 })
 
+describe('says what is wrong in words about the statement, and where (ER-4)', () => {
+  it.each([
+    ['selct 1', /only SELECT, .* are allowed\. Maybe you meant: \['select'\]$/, undefined],
+    ['drop table Transfer', /only SELECT, .* are allowed$/, undefined],
+    ['select 1 +', /^Syntax error: failed at the end of the statement\. Expected one of: /, 11],
+    [
+      'select (1',
+      /^Syntax error: failed at the end of the statement\. Unmatched parentheses: \(\.$/,
+      undefined,
+    ],
+    ["select 'abc", /\(line 1, col 8\): 'abc\.$/, 8],
+    ['select cuont()', /the function cuont is not known\. Maybe you meant: \['count'\]$/, 8],
+    ['select {a:UInt8}', /^sqlQuery\.parameters\.a is required/, undefined],
+    ['select id from Transfer where idd > 1', /Maybe you meant: \['id'\]\.$/, 31],
+    ['select t.idd from Transfer t', /Maybe you meant: \['t\.id'\]\.$/, 8],
+    ['select * from Transferr', /Maybe you meant: \['Transfer'\]\.$/, 15],
+    [
+      "select formatDateTime(timestamp, 'x', 'No/City') from Transfer",
+      /^Cannot load time zone No\/City$/,
+      undefined,
+    ],
+  ])('%s', async (statement, message, position) => {
+    const error = await failure(sql.run({ sql: statement }))
+    expect(error.message).toMatch(message)
+    expect((error.details[0] as { position?: number } | undefined)?.position).toBe(position)
+  })
+})
+
 describe('statements that are refused (SQ-2)', () => {
   it.each(REFUSED)('%s', async (statement) => {
     const error = await failure(sql.run({ sql: statement }))
