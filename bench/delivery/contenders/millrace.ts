@@ -36,7 +36,7 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
       )
     }
     return {
-      enqueue: createEnqueue(db, () => wakeUp?.send()),
+      enqueue: createEnqueue(db, (laneIds) => wakeUp?.send(laneIds)),
       async statements() {
         if (server === 'none') return null
         const { rows } = await sql<{ calls: number }>`
@@ -96,7 +96,7 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
 })
 
 /** As ingest does: what comes while a transaction runs goes together in the next one. */
-function createEnqueue(db: ControlDatabase, wake: () => void): Feeder['enqueue'] {
+function createEnqueue(db: ControlDatabase, wake: (laneIds: readonly number[]) => void): Feeder['enqueue'] {
   let waiting: ReturnType<typeof exportOf>[] = []
   let next: Promise<void> | null = null
   let last: Promise<unknown> = Promise.resolve()
@@ -108,8 +108,7 @@ function createEnqueue(db: ControlDatabase, wake: () => void): Feeder['enqueue']
     next = null
     const stored = db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, exports, Date.now()))
     last = stored.catch(() => undefined)
-    await stored
-    wake()
+    wake((await stored).laneIds)
   }
 
   return (messages) => {

@@ -245,7 +245,9 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
   )
   const wakeUp = config.databaseUrl === '' ? null : createWakeUp(config.databaseUrl, log)
   // Without the role, this process only enqueues, and the workers are others.
-  const wake = config.roles.includes('worker') ? worker.wake : () => wakeUp?.send()
+  const wake: typeof worker.wake = config.roles.includes('worker')
+    ? worker.wake
+    : (laneIds = null) => wakeUp?.send(laneIds)
   const channels = createChannels({
     store: channelStore,
     guard,
@@ -271,7 +273,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     batches: createBatchStore(
       db,
       { enqueueExports, advanceHeads, withdrawExports },
-      dataVersions.noteChanged,
+      { onChanged: dataVersions.noteChanged, onEnqueued: wake },
     ),
     versions: projects,
     instance,
@@ -285,7 +287,6 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
       clock,
       maxBytes: config.webhookQueueBytes,
     }).admit,
-    onEnqueued: wake,
     onStored: storedCounter.count,
     sleep: (ms) => setTimeout(ms),
   })

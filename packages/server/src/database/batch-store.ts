@@ -24,29 +24,37 @@ import {
 } from './raise-data-versions.ts'
 import type { IngestTables } from './schema/ingest.ts'
 
-/** How exports get into the queues of their channels, inside the transaction that finishes their batch. */
+/** How exports get into the queues of their channels, inside the transaction that finishes their batch; lanes that may have something to send then. */
 export interface ExportQueue {
   enqueueExports(
     tx: ControlTransaction,
     projectId: number,
     messages: readonly ExportedMessage[],
     nowMs: number,
-  ): Promise<{ readonly warnings: readonly string[] }>
+  ): Promise<{ readonly warnings: readonly string[]; readonly laneIds: readonly number[] }>
   /** Told after the exports of a batch how far the chains have come (DL-13). */
   advanceHeads?(
     tx: ControlTransaction,
     version: ProjectVersion,
     heads: readonly ChainHead[],
     nowMs: number,
-  ): Promise<void>
+  ): Promise<readonly number[]>
   withdrawExports(tx: ControlTransaction, withdrawal: ProjectVersion & RollbackOrder): Promise<number>
 }
 
-/** The undo log of ingest in the control database. `onChanged` is told after each transaction that raised data versions. */
+/** Who is told after a transaction. */
+interface BatchListeners {
+  /** Data versions were raised. */
+  onChanged?(version: ProjectVersion): void
+  /** These lanes may have something to send, so that delivery need not wait for its next sweep. */
+  onEnqueued?(laneIds: readonly number[]): void
+}
+
+/** The undo log of ingest in the control database. */
 export function createBatchStore(
   db: ControlDatabase,
   exports: ExportQueue,
-  onChanged: (version: ProjectVersion) => void = () => undefined,
+  { onChanged = () => undefined, onEnqueued }: BatchListeners = {},
 ): BatchStore {
   return {
     begin: (version, batches, lease) =>
@@ -69,13 +77,19 @@ export function createBatchStore(
       const finished = await db.transaction().execute(async (tx) => {
         await refuseDeleted(tx, version)
         const answers: BatchAnswer[] = []
-        for (const batch of batches) answers.push(await finishOne(tx, version, batch, nowMs))
+        const laneIds = new Set<number>()
+        for (const batch of batches) {
+          const { answer, lanes } = await finishOne(tx, version, batch, nowMs)
+          answers.push(answer)
+          for (const laneId of lanes) laneIds.add(laneId)
+        }
         await raiseDataVersions(tx, version, changes)
         await dropBodies(tx, batches)
-        return answers
+        return { answers, laneIds }
       })
       onChanged(version)
-      return finished
+      if (finished.laneIds.size > 0) onEnqueued?.([...finished.laneIds])
+      return finished.answers
     },
 
     isWanted: async (sequence) => {
@@ -220,9 +234,9 @@ export function createBatchStore(
     version: ProjectVersion,
     batch: FinishedBatch,
     nowMs: number,
-  ): Promise<BatchAnswer> {
+  ): Promise<{ readonly answer: BatchAnswer; readonly lanes: readonly number[] }> {
     const queued = await exports.enqueueExports(tx, version.projectId, batch.exports, nowMs)
-    if (batch.heads) await exports.advanceHeads?.(tx, version, batch.heads, nowMs)
+    const released = batch.heads ? await exports.advanceHeads?.(tx, version, batch.heads, nowMs) : null
     const answer = { accepted: batch.accepted, warnings: [...batch.warnings, ...queued.warnings] }
     const { numUpdatedRows } = await tx
       .updateTable('ingest_batch')
@@ -231,7 +245,7 @@ export function createBatchStore(
       .where('state', '=', 'open')
       .executeTakeFirst()
     if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
-    return answer
+    return { answer, lanes: [...queued.laneIds, ...(released ?? [])] }
   }
 }
 

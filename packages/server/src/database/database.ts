@@ -76,6 +76,7 @@ const PLANS = `set plan_cache_mode = force_generic_plan; ${[
   'enable_seqscan',
   'enable_hashjoin',
   'enable_mergejoin',
+  'enable_material',
   'jit',
 ]
   .map((way) => `set ${way} = off`)

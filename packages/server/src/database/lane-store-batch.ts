@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Batch, BatchRequest, LaneClaim, QueuedMessage } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { isBehindCursor } from './lane-queue.ts'
+import { firstDueAt, isBehindCursor } from './lane-queue.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A {@link QueuedMessage} as the database names its parts; nothing is left to do for each row. */
@@ -35,6 +35,24 @@ export async function nextBatch(
   if (due.length > 0) return { isShelved: true, messages: due }
   const messages = (await nextBatches(db, [{ laneId, ...request }])).get(laneId)
   return messages ? { isShelved: false, messages } : null
+}
+
+/** Those of the lanes in which a shelved message is due (DL-4). */
+export async function lanesWithDue(
+  db: ControlDatabase | ControlTransaction,
+  lanes: readonly { readonly laneId: number }[],
+  nowMs: number,
+): Promise<ReadonlySet<number>> {
+  if (lanes.length === 0) return new Set()
+  const given = givenRows(
+    db,
+    { lane_id: 'bigint' },
+    lanes.map(({ laneId }) => [laneId]),
+  )
+  const { rows } = await sql<{ lane_id: number }>`
+    select given.lane_id from ${given} as given
+    where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.execute(db)
+  return new Set(rows.map((row) => row.lane_id))
 }
 
 /** Lanes whose batches are read together; those of hundreds would hold the event loop while other requests wait. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { chooseLanes } from '../delivery/choose-lanes.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import type { LaneRow } from './channel-store-row.ts'
@@ -15,18 +15,11 @@ export async function claimAlone(
   tx: ControlTransaction,
   request: ClaimRequest,
 ): Promise<readonly ClaimedLane[]> {
-  const { owner, nowMs, leaseMs, exceptLaneIds } = request
+  const { owner, nowMs, leaseMs, exceptLaneIds, among } = request
   const { rows: ready } = await sql<Pick<LaneRow, 'id' | 'host' | 'failures'>>`
     select lane.id, lane.host, state.failures
     from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
-    where lane.id in (
-        with recursive waiting(lane_id) as (
-          select min(lane_id) from webhook_message
-          union all
-          select (select min(lane_id) from webhook_message where lane_id > waiting.lane_id) from waiting
-          where waiting.lane_id is not null
-        )
-        select lane_id from waiting where lane_id is not null)
+    where lane.id in (${among === null ? WAITING_LANES : givenLanes(tx, among)})
     and ${isFree(nowMs)} and ${isNoneOf(tx, exceptLaneIds)}
     and (
       exists (
@@ -41,16 +34,33 @@ export async function claimAlone(
     request,
   )
   if (chosen.length === 0) return []
-  const given = givenRows(
+  const claimed = givenLanes(
     tx,
-    { lane_id: 'bigint' },
-    chosen.map(({ id }) => [id]),
+    chosen.map(({ id }) => id),
   )
   await sql`
     update webhook_lane_state set owner = ${owner}, epoch = epoch + 1, lease_until_at = ${nowMs + leaseMs}
-    where lane_id in (select lane_id from ${given} as given)`.execute(tx)
+    where lane_id in (${claimed})`.execute(tx)
   const { rows } = await sql<LaneRow>`
     select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
-    where lane.id in (select lane_id from ${given} as given)`.execute(tx)
+    where lane.id in (${claimed})`.execute(tx)
   return lanesFromRows(tx, rows, request)
+}
+
+const WAITING_LANES = sql`
+  with recursive waiting(lane_id) as (
+    select min(lane_id) from webhook_message
+    union all
+    select (select min(lane_id) from webhook_message where lane_id > waiting.lane_id) from waiting
+    where waiting.lane_id is not null
+  )
+  select lane_id from waiting where lane_id is not null`
+
+function givenLanes(tx: ControlTransaction, laneIds: readonly number[]): RawBuilder<unknown> {
+  const given = givenRows(
+    tx,
+    { lane_id: 'bigint' },
+    laneIds.map((laneId) => [laneId]),
+  )
+  return sql`select lane_id from ${given} as given`
 }

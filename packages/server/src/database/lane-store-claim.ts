@@ -1,11 +1,12 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
+import type { LaneIds } from '../delivery/due-lanes.ts'
 import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
-import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
+import { LANES_READ_TOGETHER, lanesWithDue, nextBatches } from './lane-store-batch.ts'
 import { joinNewestState } from './lane-states.ts'
 
 /**
@@ -14,7 +15,7 @@ import { joinNewestState } from './lane-states.ts'
  */
 export async function claimReady(
   db: ControlDatabase,
-  { owner, nowMs, leaseMs, hostLimit, exceptLaneIds }: ClaimRequest,
+  { owner, nowMs, leaseMs, hostLimit, exceptLaneIds, among }: ClaimRequest,
   failures: '=' | '>',
   limit: number,
   busyHosts: ReadonlyMap<string, number>,
@@ -35,7 +36,7 @@ export async function claimReady(
     with standing as materialized (
       select lane.id, lane.host, state.epoch, state.served_at,
         row_number() over (partition by lane.host order by state.served_at) as place
-      from webhook_lane as lane ${joinNewestState(id)}
+      from ${candidates(db, among)} as lane ${joinNewestState(id)}
       where ${isFree(nowMs)} and state.failures ${sql.raw(failures)} 0 and ${isNoneOf(db, exceptLaneIds)}
         and (${waitsBehind(id, cursorSeq)} or ${firstDueAt(id)} <= ${nowMs})
     ),
@@ -54,6 +55,19 @@ export async function claimReady(
     )
     select lane.*, claimed.* from claimed join webhook_lane as lane on lane.id = claimed.lane_id`.execute(db)
   return rows
+}
+
+/** The channels that are looked at: each by its key, or all. */
+function candidates(db: ControlDatabase, among: LaneIds): RawBuilder<unknown> {
+  if (among === null) return sql.table('webhook_lane')
+  const given = givenRows(
+    db,
+    { lane_id: 'bigint' },
+    among.map((laneId) => [laneId]),
+  )
+  return sql`(
+    select channel.* from ${given} as given
+    cross join lateral (select * from webhook_lane where webhook_lane.id = given.lane_id offset 0) as channel)`
 }
 
 /** In one text however many there are, because each new text of a statement is prepared anew. */
@@ -92,29 +106,13 @@ export async function lanesFromRows(
     .slice(0, LANES_READ_TOGETHER)
     .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
   // Hardly any is due, so both are asked at once.
-  const [due, batches] = await Promise.all([lanesWithDue(db, lanes, nowMs), nextBatches(db, requests)])
+  const laneIds = lanes.map(({ claim: { laneId } }) => ({ laneId }))
+  const [due, batches] = await Promise.all([lanesWithDue(db, laneIds, nowMs), nextBatches(db, requests)])
   return lanes.map((lane) => {
     const { laneId } = lane.claim
     const messages = due.has(laneId) ? undefined : batches.get(laneId)
     return { ...lane, first: messages ? { isShelved: false, messages } : null }
   })
-}
-
-async function lanesWithDue(
-  db: ControlDatabase | ControlTransaction,
-  lanes: readonly { readonly claim: { readonly laneId: number } }[],
-  nowMs: number,
-): Promise<ReadonlySet<number>> {
-  if (lanes.length === 0) return new Set()
-  const given = givenRows(
-    db,
-    { lane_id: 'bigint' },
-    lanes.map(({ claim }) => [claim.laneId]),
-  )
-  const { rows } = await sql<{ lane_id: number }>`
-    select given.lane_id from ${given} as given
-    where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.execute(db)
-  return new Set(rows.map((row) => row.lane_id))
 }
 
 function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {

@@ -1,10 +1,10 @@
 import type { ClaimedLane, ClaimRequest, LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
-import { nextBatch } from './lane-store-batch.ts'
 import { claimAlone } from './lane-store-claim-alone.ts'
 import { claimReady, lanesFromRows } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { createBatchReader } from './lane-store-reader.ts'
 import { createSettler } from './lane-store-settler.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
@@ -12,6 +12,7 @@ import { unsyncedTransaction } from './unsynced-transaction.ts'
 /** Lanes in the control database. A lease is a row of `webhook_lane_state` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
   const settle = createSettler(db)
+  const readBatch = createBatchReader(db)
   return {
     async claim(request) {
       if (hasRowLocks(db)) return claimFairly(db, request)
@@ -28,7 +29,7 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
     },
 
     async nextBatch(claim, request) {
-      const batch = await nextBatch(db, claim, request)
+      const batch = await readBatch(claim, request)
       if (batch !== null) await untilDurable(db)
       return batch
     },

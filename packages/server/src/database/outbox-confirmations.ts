@@ -14,14 +14,14 @@ interface HeadsOf {
 
 /**
  * Notes how far the chains have come, and does what waited for that: confirmed messages join their queues, orphans are
- * retracted (DL-13). Costs one look-up in a project without such channels.
+ * retracted (DL-13). Costs one look-up in a project without such channels. Answers which lanes may have something to send now.
  */
 export async function advanceHeads(
   tx: ControlTransaction,
   { projectId, version }: HeadsOf,
   heads: readonly ChainHead[],
   nowMs: number,
-): Promise<void> {
+): Promise<readonly number[]> {
   const lanes = await tx
     .selectFrom('webhook_lane')
     .select(['id', 'confirmations', 'is_retracting'])
@@ -29,7 +29,7 @@ export async function advanceHeads(
     .where((eb) => eb.or([eb('confirmations', '>', 0), eb('is_retracting', '=', 1)]))
     .orderBy('id')
     .execute()
-  if (lanes.length === 0 || heads.length === 0) return
+  if (lanes.length === 0 || heads.length === 0) return []
   for (const slice of slicesOf(heads)) {
     await tx
       .insertInto('webhook_chain_head')
@@ -53,6 +53,7 @@ export async function advanceHeads(
     if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
     if (lane.is_retracting === 1) await retractOrphans(tx, lane.id, nowMs)
   }
+  return lanes.map(({ id }) => id)
 }
 
 /** After a rollback the chain has come only so far. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { DEFAULT_LIMITS, SYSTEM_TLS } from '../delivery/channel.ts'
 import { channelColumns, tlsColumns, type ChannelRow } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 import { givenRows } from './given-rows.ts'
 import { countersFromRow, joinCounters, type CounterRow, type LaneCounters } from './lane-counters.ts'
 
@@ -55,14 +56,16 @@ async function findLanes(
     { name: 'text' },
     names.map((name) => [name]),
   )
-  // Not in the order of an index, which would be read as a whole for the sake of it.
+  const isNamed = sql`channel.project_id = ${projectId} and channel.name = given.name`
+  // Each by its name, and not in the order of an index, which would be read as a whole for the sake of it.
+  const channels = hasRowLocks(tx)
+    ? sql`${given} as given cross join lateral (
+        select * from webhook_lane as channel where ${isNamed} offset 0) as channel order by channel.id`
+    : sql`${given} as given cross join webhook_lane as channel where ${isNamed} order by channel.id + 0`
   const { rows } = await sql<FoundLane>`
     select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting,
       counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
-    from (
-      select channel.* from ${given} as given cross join webhook_lane as channel
-      where channel.project_id = ${projectId} and channel.name = given.name order by channel.id + 0
-    ) as lane
+    from (select channel.* from ${channels}) as lane
     ${joinCounters(tx, sql<number>`lane.id`)}`.execute(tx)
   return rows.toSorted((a, b) => a.lane_id - b.lane_id)
 }

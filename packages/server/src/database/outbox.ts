@@ -24,6 +24,13 @@ export interface OutboxLimits {
 
 const DEFAULT_LIMITS: OutboxLimits = { maxUnconfiguredBytes: 64 * 1024 * 1024 }
 
+/** What came of enqueueing. */
+interface Enqueued {
+  readonly warnings: readonly string[]
+  /** Lanes that may have something to send now. */
+  readonly laneIds: readonly number[]
+}
+
 /**
  * Puts exports into the queues of their channels, inside the transaction that accepts their batch: each gets its event
  * id (EV-1) and a sequence number, replaces a pending older revision, supersedes a dead one, and is left out when the
@@ -35,9 +42,9 @@ export async function enqueueExports(
   messages: readonly ExportedMessage[],
   nowMs: number,
   limits: OutboxLimits = DEFAULT_LIMITS,
-): Promise<{ readonly warnings: readonly string[] }> {
+): Promise<Enqueued> {
   const warnings: string[] = []
-  if (messages.length === 0) return { warnings }
+  if (messages.length === 0) return { warnings, laneIds: [] }
   for (const message of messages) checkMessageSize(message)
   const byChannel = Map.groupBy(messages, (message) => message.channel)
   // In order of id: two transactions that need the same lanes then wait for one another instead of for ever.
@@ -48,7 +55,7 @@ export async function enqueueExports(
     nowMs,
   )
   for (const lane of lanes) if (!lane.isConfigured) warnings.push(await checkUnconfigured(tx, lane, limits))
-  return { warnings }
+  return { warnings, laneIds: lanes.map(({ id }) => id) }
 }
 
 /** A lane, and what comes for it. */

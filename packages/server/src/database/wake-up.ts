@@ -1,19 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
+import { createDueLanes, type LaneIds } from '../delivery/due-lanes.ts'
 import type { Logger } from '../platform/logger.ts'
 
 /** Tells the workers of other processes that there is something to deliver. */
 export interface WakeUp {
-  /** Tells them, soon; what is asked for meanwhile is told by the same call. Never throws. */
-  send(): void
+  /** Tells them in which lanes, soon; what is asked for meanwhile is told by the same call. Never throws. */
+  send(laneIds: LaneIds): void
   /** Calls `onWake` for every call of another process, also after the connection broke, until it is stopped. */
-  listen(onWake: () => void): void
+  listen(onWake: (laneIds: LaneIds) => void): void
   stop(): Promise<void>
 }
 
 const TOPIC = 'millrace_delivery'
 /** A notification is a commit; nobody needs this one to outlive a crash, so it does not wait for the disk. */
-const NOTIFY = `begin; set local synchronous_commit = off; notify ${TOPIC}; commit`
+const notify = (payload: string) =>
+  `begin; set local synchronous_commit = off; notify ${TOPIC}, '${payload}'; commit`
+/** What PostgreSQL takes is less than 8000 bytes. */
+const PAYLOAD_MAX = 7900
 /** Between two calls: each costs the database a commit. */
 const SEND_EVERY_MS = 5
 const RECONNECT_MS = 1000
@@ -27,15 +31,14 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
   const stopping = new AbortController()
   const working: Promise<void>[] = []
   let sender: Client | null = null
-  let isDue = false
+  const due = createDueLanes()
   let sending: Promise<void> | null = null
 
   async function sendWhileDue(): Promise<void> {
-    while (isDue && !stopping.signal.aborted) {
-      isDue = false
+    for (let laneIds = due.take(); laneIds !== undefined && !stopping.signal.aborted; laneIds = due.take()) {
       try {
         sender ??= await connect()
-        await sender.query(NOTIFY)
+        await sender.query(notify(payloadOf(laneIds)))
       } catch (error) {
         log.warn({ err: error }, 'delivery.wake_up_failed')
         void sender?.end().catch(() => undefined)
@@ -54,7 +57,7 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
     return client
   }
 
-  async function listenUntilStopped(onWake: () => void): Promise<void> {
+  async function listenUntilStopped(onWake: (laneIds: LaneIds) => void): Promise<void> {
     while (!stopping.signal.aborted) {
       const ended = Promise.withResolvers<undefined>()
       let client: Client | null = null
@@ -63,10 +66,10 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
       try {
         client = await connect()
         client.on('end', stop)
-        client.on('notification', onWake)
+        client.on('notification', ({ payload }) => onWake(lanesOf(payload)))
         await client.query(`listen ${TOPIC}`)
         // What was enqueued while nobody listened.
-        onWake()
+        onWake(null)
         await ended.promise
       } catch (error) {
         log.warn({ err: error }, 'delivery.wake_up_failed')
@@ -83,8 +86,8 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
   }
 
   return {
-    send() {
-      isDue = true
+    send(laneIds) {
+      due.add(laneIds)
       sending ??= sendWhileDue()
     },
     listen(onWake) {
@@ -96,4 +99,15 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
       await sender?.end().catch(() => undefined)
     },
   }
+}
+
+/** The ids of lanes, with commas; nothing for any lane. */
+function payloadOf(laneIds: LaneIds): string {
+  const payload = laneIds?.join() ?? ''
+  return payload.length > PAYLOAD_MAX ? '' : payload
+}
+
+/** Also of a sender of another release: what is no list of ids means any lane. */
+function lanesOf(payload = ''): LaneIds {
+  return /^\d+(,\d+)*$/.test(payload) ? payload.split(',').map(Number) : null
 }

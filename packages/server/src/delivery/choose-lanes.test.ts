@@ -12,6 +12,7 @@ const REQUEST = {
   hostLimit: 8,
   busyHosts: new Map<string, number>(),
   exceptLaneIds: [],
+  among: null,
 }
 const idsOf = (lanes: readonly ReadyLane[]) => lanes.map(({ id }) => id)
 

@@ -1,5 +1,6 @@
 import type { Attempt } from './attempt.ts'
 import type { ChannelLimits, Destination } from './channel.ts'
+import type { LaneIds } from './due-lanes.ts'
 
 /** Who holds a lane. The epoch rises with every claim, so whoever held it before can be told from whoever holds it now. */
 export interface LaneClaim {
@@ -102,6 +103,8 @@ export interface ClaimRequest {
   readonly busyHosts: ReadonlyMap<string, number>
   /** Lanes that the claimer is serving: not again, whatever the clock did to their leases. */
   readonly exceptLaneIds: readonly number[]
+  /** Those that are looked at; of all others nothing is read. */
+  readonly among: LaneIds
 }
 
 /**

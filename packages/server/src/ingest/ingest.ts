@@ -63,8 +63,6 @@ export interface IngestDependencies extends Omit<CommitDependencies, 'maxEngineA
   readonly isSoleInstance: boolean
   /** Asked before anything of a batch with exports is stored; throws when too much waits to be delivered already. */
   readonly admitExports?: (projectId: number, exports: readonly ExportedMessage[]) => Promise<void>
-  /** Called after exports were enqueued, so that delivery need not wait for its next sweep. */
-  readonly onEnqueued?: () => void
   /** Told of every batch that was stored, and of none twice. */
   readonly onStored?: (records: number) => void
 }
@@ -176,7 +174,6 @@ export function createIngest(dependencies: IngestDependencies): Ingest {
       turn.end()
       const result = await promise
       if (!result.isRepeated) dependencies.onStored?.(result.accepted)
-      if (batch.exports.length > 0 && !result.isRepeated) dependencies.onEnqueued?.()
       return result
     }
   }

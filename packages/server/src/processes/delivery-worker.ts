@@ -1,4 +1,5 @@
 import { deliver, type DeliverDependencies, type DeliveredAttempt } from '../delivery/deliver.ts'
+import { createDueLanes, type LaneIds } from '../delivery/due-lanes.ts'
 import { isHostExhausted } from '../delivery/host-share.ts'
 import type { ClaimedLane } from '../delivery/lane.ts'
 import type { Logger } from '../platform/logger.ts'
@@ -7,8 +8,8 @@ import type { Logger } from '../platform/logger.ts'
 export interface DeliveryWorker {
   /** Begins to sweep once a second. */
   start(): void
-  /** Looks for work now; for whoever has just enqueued. Returns at once. */
-  wake(): void
+  /** Looks for work now, in these lanes; for whoever has just enqueued. Returns at once. */
+  wake(laneIds?: LaneIds): void
   /** Resolves when no lane is being served and none is ready. */
   idle(): Promise<void>
   /** Lets running attempts end and gives the leases back. */
@@ -35,7 +36,10 @@ const FAILING_SHARE = 0.2
 /** After no failing lane was ready it is not asked for one sooner; each waits longer than that anyway. */
 const FAILING_LOOK_MS = 100
 
-/** One sweep a second and one after each wake-up claims as many lanes as there are free places (DL-3, DL-9). */
+/**
+ * One sweep a second looks at all lanes and one after each wake-up at those it is about, and claims as many of them as there are free places
+ * (DL-3, DL-9).
+ */
 export function createDeliveryWorker(
   dependencies: DeliverDependencies,
   { owner, concurrency, hostConcurrency, log, isSole, syncClock }: DeliveryWorkerOptions,
@@ -46,17 +50,24 @@ export function createDeliveryWorker(
   const running = new Map<ClaimedLane, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> | null = null
-  let isSweepDue = false
+  const due = createDueLanes()
+  /** Lanes that somebody woke while they were served. */
+  const wokenLate = new Set<number>()
   let areLeasesStale = isSole
+  /** Wake-ups that were about no lane in particular. */
   let wakeUps = 0
+  /** A lane has waited after its failure. */
+  let isFailingDue = false
   /** When a sweep last asked for failing lanes in vain. */
   let noneFailingAt = Number.NEGATIVE_INFINITY
-  /** True when the last sweep took as many lanes as there were places, at all or for a host. */
+  /** True when a sweep took as many lanes as there were places, at all or for a host, and none has looked at all since. */
   let mayMoreBeReady = false
+  /** A lane has ended since the last sweep began. */
+  let wasPlaceFreed = false
 
-  function schedule(): void {
+  function schedule(laneIds: LaneIds): void {
     if (stopping.signal.aborted) return
-    isSweepDue = true
+    due.add(laneIds)
     sweeping ??= sweepWhileDue()
   }
 
@@ -67,27 +78,31 @@ export function createDeliveryWorker(
     if (waitMs === 0 || waitMs >= SWEEP_MS || stopping.signal.aborted) return
     const timer = setTimeout(() => {
       timers.delete(timer)
-      schedule()
+      isFailingDue = true
+      schedule([event.lane.claim.laneId])
     }, waitMs)
     timers.add(timer)
   }
 
   async function sweepWhileDue(): Promise<void> {
-    while (isSweepDue && !stopping.signal.aborted) {
-      isSweepDue = false
+    for (let among = due.take(); among !== undefined && !stopping.signal.aborted; among = due.take()) {
       try {
-        await sweep()
+        await sweep(among)
       } catch (error) {
+        mayMoreBeReady = true
         log.error({ err: error }, 'delivery.claim_failed')
       }
     }
     sweeping = null
   }
 
-  async function sweep(): Promise<void> {
+  async function sweep(among: LaneIds): Promise<void> {
     const limit = concurrency - running.size
-    mayMoreBeReady = true
+    mayMoreBeReady ||= limit <= 0
     if (limit <= 0) return
+    wasPlaceFreed = false
+    const served = [...running.keys()].map(({ claim }) => claim.laneId)
+    for (const laneId of served) if (among?.includes(laneId)) wokenLate.add(laneId)
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
     const failingRoom = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
     const busyHosts = countHosts(running.keys())
@@ -97,7 +112,8 @@ export function createDeliveryWorker(
       areLeasesStale = false
     }
     const claimedAt = dependencies.clock.monotonic()
-    const isAskedForFailing = claimedAt - noneFailingAt >= FAILING_LOOK_MS
+    const isAskedForFailing = isFailingDue || claimedAt - noneFailingAt >= FAILING_LOOK_MS
+    isFailingDue = false
     const lanes = await dependencies.lanes.claim({
       owner,
       nowMs: dependencies.clock.now(),
@@ -106,36 +122,47 @@ export function createDeliveryWorker(
       failingLimit: isAskedForFailing ? failingRoom : 0,
       hostLimit: hostConcurrency,
       busyHosts,
-      exceptLaneIds: [...running.keys()].map(({ claim }) => claim.laneId),
+      exceptLaneIds: served,
+      among,
     })
     if (isAskedForFailing && !lanes.some(({ state }) => state.failures > 0)) noneFailingAt = claimedAt
-    mayMoreBeReady = lanes.length >= limit || isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))
+    mayMoreBeReady =
+      lanes.length >= limit ||
+      isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes)) ||
+      // Of the lanes that it was not about a sweep knows nothing new.
+      (among !== null && mayMoreBeReady)
+    if (mayMoreBeReady && wasPlaceFreed) schedule(null)
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
   }
 
   async function serve(lane: ClaimedLane, claimedAt: number): Promise<void> {
+    const { laneId } = lane.claim
     const seen = wakeUps
-    let isSweepWanted = false
+    let isDue = false
     try {
       const left = await deliver(logged, lane, claimedAt, stopping.signal)
-      // Whoever enqueued while the lane was held found it taken; whoever found no free place has one now.
-      isSweepWanted = left === 'more' || seen !== wakeUps || mayMoreBeReady
+      // Whoever enqueued while the lane was held found it taken.
+      isDue = left === 'more' || seen !== wakeUps || wokenLate.has(laneId)
     } catch (error) {
       // The lease runs out by itself, and the next owner goes on from what is stored.
       log.error({ err: error, channel: lane.channel, projectId: lane.projectId }, 'delivery.failed')
     }
     running.delete(lane)
-    if (isSweepWanted) schedule()
+    wokenLate.delete(laneId)
+    wasPlaceFreed = true
+    // Whoever found no free place has one now.
+    if (mayMoreBeReady) schedule(null)
+    else if (isDue) schedule([laneId])
   }
 
   return {
     start() {
-      timer = setInterval(schedule, SWEEP_MS)
-      schedule()
+      timer = setInterval(schedule, SWEEP_MS, null)
+      schedule(null)
     },
-    wake() {
-      wakeUps += 1
-      schedule()
+    wake(laneIds = null) {
+      if (laneIds === null) wakeUps += 1
+      schedule(laneIds)
     },
     async idle() {
       for (;;) {

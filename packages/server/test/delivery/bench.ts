@@ -81,6 +81,7 @@ export function claimRequest(owner: string, nowMs: number, parts: Partial<ClaimR
     hostLimit: 1000,
     busyHosts: new Map(),
     exceptLaneIds: [],
+    among: null,
     ...parts,
   }
 }

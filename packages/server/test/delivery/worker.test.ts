@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
   })
 
   /** A receiver on loopback that acknowledges unless `hold` says that it should never answer. */
-  async function startReceiver(hold: (count: number) => boolean = () => false) {
+  async function startReceiver(hold: (count: number, response: ServerResponse) => boolean = () => false) {
     const received: Received[] = []
     let count = 0
     let heard = () => {}
@@ -41,7 +41,7 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
       request.on('end', () => {
         received.push(...(JSON.parse(Buffer.concat(parts).toString()) as Received[]))
         count += 1
-        if (!hold(count)) response.end()
+        if (!hold(count, response)) response.end()
         heard()
       })
     })
@@ -99,6 +99,48 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     await worker.idle()
     expect(receiver.received.map((message) => message.data)).toEqual(Array.from({ length: 250 }, (_, n) => n))
     expect(await bench.pending()).toEqual([])
+  })
+
+  it('looks only at the lanes that it is woken for, and at one again that was served meanwhile (DL-7)', async () => {
+    let held: ServerResponse | undefined
+    const receiver = await startReceiver((_, response) => {
+      held ??= response
+      return held === response
+    })
+    const quiet = await startReceiver()
+    await configure('alerts', receiver.url)
+    await configure('quiet', quiet.url)
+    const laneId = (await bench.channels.find(PROJECT_ID, 'alerts'))?.id ?? 0
+    const worker = startWorker()
+    await bench.enqueue(exported(1), exported(9, { channel: 'quiet' }))
+    worker.wake([laneId])
+    await receiver.arrived(1)
+    await bench.enqueue(exported(2))
+    worker.wake([laneId])
+    held?.end()
+    await worker.idle()
+    expect(receiver.received.map((message) => message.data)).toEqual([1, 2])
+    expect(quiet.received).toEqual([])
+    worker.wake()
+    await worker.idle()
+    expect(quiet.received.map((message) => message.data)).toEqual([9])
+  })
+
+  it('serves all channels of a busy host, whichever of them it was woken for (DL-9)', async () => {
+    const receiver = await startReceiver()
+    const worker = startWorker({ concurrency: 4 })
+    for (let n = 0; n < 20; n += 1) {
+      await configure(`channel ${n}`, receiver.url)
+      await bench.enqueue(exported(n, { channel: `channel ${n}` }))
+    }
+    const laneId = (await bench.channels.find(PROJECT_ID, 'channel 19'))?.id ?? 0
+    worker.wake()
+    for (let n = 0; n < 20; n += 1) {
+      worker.wake([laneId])
+      await new Promise(setImmediate)
+    }
+    await worker.idle()
+    expect(receiver.received).toHaveLength(20)
   })
 
   it('serves more channels than it has places, each in order (DL-9)', async () => {

@@ -216,7 +216,7 @@ describe.each(controlDatabases)('a crash during ingest with $name', ({ open }) =
       exports: {
         enqueueExports: async (_tx, _project, messages) => {
           if (messages.length > 0) throw new Error('the queue is broken')
-          return { warnings: [] }
+          return { warnings: [], laneIds: [] }
         },
         withdrawExports: async () => 0,
       },
