@@ -1,6 +1,9 @@
+import { sql } from 'kysely'
 import type { Attempt, AttemptFilter, AttemptStore } from '../delivery/attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { givenRows } from './given-rows.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 
 /** Attempts in the control database; a settlement writes them. */
 export function createAttemptStore(db: ControlDatabase): AttemptStore {
@@ -52,28 +55,48 @@ export function insertAttempt(
   return insertAttempts(db, [{ ...attempt, laneId }])
 }
 
-/** Records attempts of several lanes. */
+/** What an attempt is in a statement; the answer in hexadecimal digits. */
+const COLUMNS = {
+  lane_id: 'bigint',
+  webhook_id: 'text',
+  started_at: 'bigint',
+  duration_ms: 'bigint',
+  outcome: 'text',
+  status: 'bigint',
+  reason: 'text',
+  messages: 'bigint',
+  bytes: 'bigint',
+  first_event_id: 'bigint',
+  last_event_id: 'bigint',
+  answer: 'text',
+} as const
+
+/** Records attempts of several lanes, in one text however many there are, so that it is prepared once. */
 export async function insertAttempts(
   db: ControlDatabase | ControlTransaction,
   attempts: readonly (Attempt & { readonly laneId: number })[],
 ): Promise<void> {
-  await db
-    .insertInto('webhook_attempt')
-    .values(
-      attempts.map((attempt) => ({
-        lane_id: attempt.laneId,
-        webhook_id: attempt.webhookId,
-        started_at: attempt.startedAt,
-        duration_ms: attempt.durationMs,
-        outcome: attempt.outcome,
-        status: attempt.status,
-        reason: attempt.reason,
-        messages: attempt.messages,
-        bytes: attempt.bytes,
-        first_event_id: attempt.firstEventId,
-        last_event_id: attempt.lastEventId,
-        answer: attempt.answer,
-      })),
-    )
-    .execute()
+  const given = givenRows(
+    db,
+    COLUMNS,
+    attempts.map((attempt) => [
+      attempt.laneId,
+      attempt.webhookId,
+      attempt.startedAt,
+      attempt.durationMs,
+      attempt.outcome,
+      attempt.status,
+      attempt.reason,
+      attempt.messages,
+      attempt.bytes,
+      attempt.firstEventId,
+      attempt.lastEventId,
+      Buffer.from(attempt.answer).toString('hex'),
+    ]),
+  )
+  const columns = Object.keys(COLUMNS).map((name) => sql.ref(name))
+  const values = columns.with(-1, hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`)
+  await sql`
+    insert into webhook_attempt (${sql.join(columns)})
+    select ${sql.join(values)} from ${given} as given`.execute(db)
 }
