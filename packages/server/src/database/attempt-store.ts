@@ -94,8 +94,10 @@ export async function insertAttempts(
       Buffer.from(attempt.answer).toString('hex'),
     ]),
   )
-  const columns = Object.keys(COLUMNS).map((name) => sql.ref(name))
-  const values = columns.with(-1, hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`)
+  const names = Object.keys(COLUMNS)
+  const columns = names.map((name) => sql.ref(name))
+  const answer = hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`
+  const values = names.map((name) => (name === 'answer' ? answer : sql.ref(name)))
   await sql`
     insert into webhook_attempt (${sql.join(columns)})
     select ${sql.join(values)} from ${given} as given`.execute(db)
