@@ -3,10 +3,11 @@ import type { Period, PeriodUnit } from './period.ts'
 import { addPeriod, periodUnit } from './period.ts'
 import type { TimeZone } from './time-zone.ts'
 
-/** A point in time as written in a request: absolute, or relative to the moment at which it is evaluated. */
-export type InstantExpression =
+/** A point in time as written in a field of a request: absolute, or relative to the moment at which it is evaluated. */
+export type InstantExpression = { readonly field: string } & (
   | { readonly kind: 'absolute'; readonly epochMs: number }
   | { readonly kind: 'relative'; readonly direction: 1 | -1; readonly period: Period }
+)
 
 /**
  * Instants that can be asked for: 1900 is where the engine's times begin, and up to 2250 microseconds stay below 2^53.
@@ -39,17 +40,18 @@ export function parseInstant(
   const text = String(value).trim()
   if (/^-?\d+$/.test(text)) {
     const integer = Number(text)
-    return { kind: 'absolute', epochMs: integer < SECONDS_BELOW ? integer * 1000 : integer }
+    return { field, kind: 'absolute', epochMs: integer < SECONDS_BELOW ? integer * 1000 : integer }
   }
-  if (text === 'now') return { kind: 'relative', direction: -1, period: { count: 0, unit: 's' } }
+  if (text === 'now') return { field, kind: 'relative', direction: -1, period: { count: 0, unit: 's' } }
   const match = /^(?:now([+-])|-)(\d+)(s|m|h|d|w|mo|M|y)$/.exec(text)
   const unit = periodUnit(match?.[3] ?? '')
   if (!match || !unit) {
     throw invalidArgument(`${field}: ${JSON.stringify(text.slice(0, 64))} ${SYNTAX}${meantBy(text)}`)
   }
   const direction = match[1] === '+' ? 1 : -1
-  if (direction === 1 && !mayBeLater) throw invalidArgument(`${field}: now+… is allowed for the end only`)
-  return { kind: 'relative', direction, period: { count: Number(match[2]), unit } }
+  if (direction === 1 && !mayBeLater)
+    throw invalidArgument(`${field}: now+… is allowed for the end of a range only`)
+  return { field, kind: 'relative', direction, period: { count: Number(match[2]), unit } }
 }
 
 /** A date that was meant, as what may be sent instead. */
@@ -60,12 +62,8 @@ function meantBy(text: string): string {
 }
 
 /** The epoch milliseconds that `expression` means at `nowMs`, by the calendar of `zone`. */
-export function resolveInstant(
-  expression: InstantExpression,
-  nowMs: number,
-  zone: TimeZone,
-  field: string,
-): number {
+export function resolveInstant(expression: InstantExpression, nowMs: number, zone: TimeZone): number {
+  const { field } = expression
   if (expression.kind === 'absolute') return inRange(expression.epochMs, field)
   const { period, direction } = expression
   if (period.count > MAX_COUNT[period.unit]) return inRange(Number.NaN, field)

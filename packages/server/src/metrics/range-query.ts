@@ -1,8 +1,7 @@
 import type { MetricFormula, MetricQuery, QueryRangeRequest } from '@millrace/contract'
 import { withKeptNames } from './kept-names.ts'
 import { seriesLimit, type SeriesLimit } from './range-answer.ts'
-import type { TimeRange } from './time-range.ts'
-import { parseTimeRange } from './time-range.ts'
+import { parseTimeRange, type TimeRange, type TimeRangeFields } from './time-range.ts'
 
 /** A range query as asked, as far as it concerns all of its results; queries and formulas are checked one by one (ER-3). */
 export interface RangeQuery extends SeriesLimit {
@@ -18,12 +17,12 @@ export interface RangeQuery extends SeriesLimit {
 /** What was made of requests that are kept as they are, because they come again. */
 const parsed = new WeakMap<QueryRangeRequest, RangeQuery>()
 
-/** Validates a request; throws `invalid_argument` for what makes all of its results impossible. */
-export function parseRangeQuery(wire: QueryRangeRequest): RangeQuery {
+/** Validates a request; throws `invalid_argument`, naming the fields of its time, for what makes all of its results impossible. */
+export function parseRangeQuery(wire: QueryRangeRequest, fields?: TimeRangeFields): RangeQuery {
   const known = parsed.get(wire)
   if (known) return known
   const query: RangeQuery = {
-    timeRange: parseTimeRange(wire.timeRange),
+    timeRange: parseTimeRange(wire.timeRange, fields),
     queries: (wire.queries ?? []).map(withKeptNames),
     formulas: wire.formulas ?? [],
     ...seriesLimit(wire.samplesLimit, wire.samplesOffset),

@@ -32,13 +32,26 @@ interface WireTimeRange {
   readonly timezone?: string
 }
 
+/** Where a request says from when to when, and by which calendar. */
+export interface TimeRangeFields {
+  readonly start: string
+  readonly end: string
+  readonly timezone: string
+}
+
+const FIELDS: TimeRangeFields = {
+  start: 'timeRange.start',
+  end: 'timeRange.end',
+  timezone: 'timeRange.timezone',
+}
+
 /** Checks everything of a range that does not depend on the current time. */
-export function parseTimeRange(wire: WireTimeRange): TimeRange {
+export function parseTimeRange(wire: WireTimeRange, fields = FIELDS): TimeRange {
   return {
-    start: parseInstant(wire.start, 'timeRange.start', { mayBeLater: false }),
-    end: parseInstant(wire.end, 'timeRange.end', { mayBeLater: true }),
+    start: parseInstant(wire.start, fields.start, { mayBeLater: false }),
+    end: parseInstant(wire.end, fields.end, { mayBeLater: true }),
     stepSeconds: parseStep(wire.step),
-    timezone: timeZone(wire.timezone || 'UTC').name,
+    timezone: timeZone(wire.timezone || 'UTC', fields.timezone).name,
   }
 }
 
@@ -53,9 +66,9 @@ export function createRangeCheck(range: TimeRange): (nowMs: number) => void {
 }
 
 function resolveBounds(range: TimeRange, zone: TimeZone, nowMs: number) {
-  const startMs = resolveInstant(range.start, nowMs, zone, 'timeRange.start')
-  const endMs = resolveInstant(range.end, nowMs, zone, 'timeRange.end')
-  if (startMs > endMs) throw invalidArgument('timeRange.start: must not be after timeRange.end')
+  const startMs = resolveInstant(range.start, nowMs, zone)
+  const endMs = resolveInstant(range.end, nowMs, zone)
+  if (startMs > endMs) throw invalidArgument(`${range.start.field}: must not be after ${range.end.field}`)
   return { startMs, endMs }
 }
 

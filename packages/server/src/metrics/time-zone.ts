@@ -32,11 +32,11 @@ const MAX_OFFSET_SECONDS = 16 * 3600
 const MAX_ZONES = 1000
 const zones = new Map<string, TimeZone>()
 
-/** The zone called `name`, in any letter case; throws `invalid_argument` for a name that the tz database does not have (TR-4). */
-export function timeZone(name: string): TimeZone {
+/** The zone called `name`, in any letter case; throws `invalid_argument` for a name that the tz database does not have (TR-4), told of `field`. */
+export function timeZone(name: string, field = 'timeRange.timezone'): TimeZone {
   const known = zones.get(name)
   if (known) return known
-  const zone = createTimeZone(name, readOffset(name))
+  const zone = createTimeZone(name, readOffset(name, field))
   if (zones.size >= MAX_ZONES) zones.clear()
   zones.set(name, zone)
   return zone
@@ -44,7 +44,7 @@ export function timeZone(name: string): TimeZone {
 
 type ReadOffset = (epochSeconds: number) => number
 
-function readOffset(name: string): ReadOffset {
+function readOffset(name: string, field: string): ReadOffset {
   let format: Intl.DateTimeFormat
   try {
     // Intl also takes offsets such as +05:30, which are no tz database names.
@@ -52,7 +52,7 @@ function readOffset(name: string): ReadOffset {
     format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' })
   } catch (cause) {
     throw invalidArgument(
-      `timeRange.timezone: ${JSON.stringify(name.slice(0, 64))} is not a tz database name such as "America/Los_Angeles"`,
+      `${field}: ${JSON.stringify(name.slice(0, 64))} is not a tz database name such as "America/Los_Angeles"`,
       cause instanceof RangeError ? undefined : [cause],
     )
   }

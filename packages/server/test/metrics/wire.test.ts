@@ -152,6 +152,17 @@ describe('metrics over HTTP', () => {
     ).toEqual([])
   })
 
+  it.each([
+    [{ time: 'x' }, /^time: "x" must be now/],
+    [{ time: 'now+1h' }, /^time: now/],
+    [{ time: -1e15 }, /^time: must lie between/],
+    [{ timezone: 'Mars/Phobos' }, /^timezone: "Mars\/Phobos" is not a tz database name/],
+  ])('refuses %j for one time with 400 and names the field (ER-2, MQ-10)', async (change, message) => {
+    const answer = await post('/v1/metrics/test/p1/query', { queries: [{ query: 'price' }], ...change })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().message).toMatch(message)
+  })
+
   it('has the shape that existing clients are typed for', () => {
     const toClient = (answer: QueryRangeAnswer): MetricsServiceMetricsQueryResponse => answer
     expect(toClient).toBeTypeOf('function')

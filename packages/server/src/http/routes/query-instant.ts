@@ -15,6 +15,8 @@ import {
   type QueryRangeRouteDependencies,
 } from './query-range.ts'
 
+const TIME_FIELDS = { start: 'time', end: 'time', timezone: 'timezone' }
+
 /** `POST /metrics/{owner}/{project}/query` (MQ-10): a range query of one point, at `time` to the second. */
 export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRouteDependencies): AnyRoute {
   return defineRoute({
@@ -31,7 +33,7 @@ export function queryInstantRoute({ runRangeQuery, cacheDefaults }: QueryRangeRo
       const { body, project, signal, isInterfacePrefix } = context
       const { time = 'now', timezone, cachePolicy, ...queries } = body
       const timeRange = { start: time, end: time, step: 1, ...(timezone === undefined ? {} : { timezone }) }
-      const query = parseRangeQuery({ ...queries, timeRange })
+      const query = parseRangeQuery({ ...queries, timeRange }, TIME_FIELDS)
       const policy = parseCachePolicy(cachePolicy, cacheDefaults)
       const outcome = await runRangeQuery(project, query, policy, signal)
       const { stats } = outcome
