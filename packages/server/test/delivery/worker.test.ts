@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLaneStore } from '../../src/database/lane-store.ts'
+import type { LaneStore } from '../../src/delivery/lane.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import { createDeliveryWorker } from '../../src/processes/delivery-worker.ts'
@@ -65,11 +66,15 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     }
   }
 
-  function startWorker({ concurrency = 16, timeoutMs = 5000 } = {}) {
+  function startWorker({
+    concurrency = 16,
+    timeoutMs = 5000,
+    lanes = createLaneStore(database.db),
+  }: { concurrency?: number; timeoutMs?: number; lanes?: LaneStore } = {}) {
     const endpoint = createWebhookEndpoint(createAddressGuard({ allowedCidrs: ['127.0.0.0/8'] }), systemClock)
     const worker = createDeliveryWorker(
       {
-        lanes: createLaneStore(database.db),
+        lanes,
         endpoint,
         clock: { ...systemClock, now: () => bench.clock.now() },
         random: () => 0,
@@ -124,6 +129,32 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     worker.wake()
     await worker.idle()
     expect(quiet.received.map((message) => message.data)).toEqual([9])
+  })
+
+  it('misses nothing that is enqueued between the last settlement of a lane and its end (DL-7)', async () => {
+    const receiver = await startReceiver()
+    await configure('alerts', receiver.url)
+    const laneId = (await bench.channels.find(PROJECT_ID, 'alerts'))?.id ?? 0
+    const lanes = createLaneStore(database.db)
+    let settled = 0
+    const worker = startWorker({
+      lanes: {
+        ...lanes,
+        async settle(claim, settlement) {
+          const left = await lanes.settle(claim, settlement)
+          settled += 1
+          if (settled === 1) {
+            await bench.enqueue(exported(2))
+            worker.wake([laneId])
+          }
+          return left
+        },
+      },
+    })
+    await bench.enqueue(exported(1))
+    worker.wake([laneId])
+    await worker.idle()
+    expect(receiver.received.map((message) => message.data)).toEqual([1, 2])
   })
 
   it('serves all channels of a busy host, whichever of them it was woken for (DL-9)', async () => {

@@ -49,6 +49,8 @@ const LEASE_MS = 2000
 const TIMEOUT_MS = 300
 const MAX_BLOCKS = 12
 const PATIENCE_MS = 150_000
+/** However slow the machine is, a run hears of more messages than these, or it says little. */
+const RECEIVED_MIN = 100
 
 /** Ingest, workers, database and receiver fail at random; at the end the receiver must agree with the oracle (DL-5, DL-6, DL-8, DL-13). */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -70,6 +72,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       while (!feedingEnds.signal.aborted) await feeder.step()
     })
     const killed = await disturb(options, workers, ingest)
+    await until(async () => oracle.received > RECEIVED_MIN)
     feedingEnds.abort()
     await Promise.all(feeding)
     receiver.faultShare = 0
@@ -274,7 +277,7 @@ async function deadPlaces(db: OpenDatabase['db']): Promise<ReadonlyMap<string, n
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await isTrue().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`the queue was not empty after ${PATIENCE_MS} ms`)
+    if (performance.now() > deadline) throw new Error(`what was waited for did not come about in ${PATIENCE_MS} ms`)
     await pause(50)
   }
 }
