@@ -10,6 +10,8 @@ interface MonthOfVersion {
   readonly project: string
   readonly version: string
   readonly id: string
+  /** 1 where a part holds rows that a rollback removed. */
+  readonly hasDeleted: number
 }
 
 /**
@@ -28,8 +30,8 @@ export async function* mendHours(engine: FactEngine): AsyncGenerator<ProjectVers
       `database = ${quoteString(name)} and not has(projections, '${HOURS}')`,
     )
     for (const month of months) {
-      // What is made of a part counts its deleted rows in, so that they have to go first.
-      await alterMonth(engine, month, 'apply deleted mask')
+      // What is made of a part counts its deleted rows in, so that they have to go first; that writes all parts anew, and so takes longer than the hours.
+      if (month.hasDeleted === 1) await alterMonth(engine, month, 'apply deleted mask')
       await alterMonth(engine, month, `materialize projection ${HOURS}`)
       yield ownerOf(month)
     }
@@ -49,10 +51,11 @@ export async function* mendHours(engine: FactEngine): AsyncGenerator<ProjectVers
 /** Months of versions with parts of samples for which a condition holds. */
 function monthsWhere(engine: FactEngine, condition: string): Promise<MonthOfVersion[]> {
   return engine.rows<MonthOfVersion>(
-    `select distinct extractGroups(database, '^millrace_p([0-9]+)_v([0-9]+)_facts$') as found,
-       found[1] as project, found[2] as version, partition_id as id
+    `select extractGroups(database, '^millrace_p([0-9]+)_v([0-9]+)_facts$') as found,
+       found[1] as project, found[2] as version, partition_id as id, max(has_lightweight_delete) as hasDeleted
      from system.parts
      where project != '' and table = 'points' and active and ${condition}
+     group by database, id
      order by database, id`,
   )
 }
