@@ -48,7 +48,16 @@ async function onPostgres(): Promise<ChaosReport> {
   }
 }
 
-for (const [name, run] of Object.entries({ sqlite: onSqlite, postgres: onPostgres })) {
+const databases = { sqlite: onSqlite, postgres: onPostgres }
+if (values.database !== undefined && !Object.hasOwn(databases, values.database)) {
+  process.stderr.write(`--database must be one of ${Object.keys(databases).join(', ')}\n`)
+  process.exit(2)
+}
+if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
+  process.stderr.write('--kills must be a whole number from 1 on, --seed a whole number\n')
+  process.exit(2)
+}
+for (const [name, run] of Object.entries(databases)) {
   if (values.database !== undefined && values.database !== name) continue
   const startedAt = performance.now()
   const report = await run()
