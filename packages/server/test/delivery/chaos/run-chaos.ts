@@ -277,7 +277,8 @@ async function deadPlaces(db: OpenDatabase['db']): Promise<ReadonlyMap<string, n
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await isTrue().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`what was waited for did not come about in ${PATIENCE_MS} ms`)
+    if (performance.now() > deadline)
+      throw new Error(`what was waited for did not come about in ${PATIENCE_MS} ms`)
     await pause(50)
   }
 }
