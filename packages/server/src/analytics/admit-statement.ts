@@ -1,7 +1,7 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { checkApplied, checkSyntaxTree } from './check-syntax-tree.ts'
-import { nearestNames } from './nearest-names.ts'
+import { maybeMeant, nearestNames } from './nearest-names.ts'
 import type { SqlEngine, SqlParameters } from './sql-engine.ts'
 import { CATALOGUE_SCOPE, scopeOfStatement, type StatementScope } from './statement-scope.ts'
 import { readSyntaxTree, type SyntaxNode } from './syntax-tree.ts'
@@ -102,9 +102,8 @@ function isOtherKind(sql: string, error: unknown): boolean {
 
 function onlyAllowed(sql: string): ServiceError {
   const hint = BEGINNINGS.includes(firstWord(sql)) ? [] : nearestNames(firstWord(sql), BEGINNINGS, 2)
-  const meant = hint.length === 0 ? '' : `. Maybe you meant: [${hint.map((each) => `'${each}'`).join(', ')}]`
   return invalidArgument(
-    `sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed${meant}`,
+    `sqlQuery.sql: only SELECT, WITH, EXPLAIN, SHOW TABLES, DESCRIBE <table> and EXISTS <table> are allowed${maybeMeant(hint)}`,
   )
 }
 

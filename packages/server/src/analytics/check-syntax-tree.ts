@@ -1,5 +1,6 @@
 import { invalidArgument, type ServiceError } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
+import { maybeMeant } from './nearest-names.ts'
 import { nodesOf, type SyntaxNode } from './syntax-tree.ts'
 
 /** Every kind of node that a query may consist of, besides the ones that `checkNode` looks into. */
@@ -197,9 +198,8 @@ function checkExplanation(node: SyntaxNode): void {
 
 function refusedFunction(name: string, functions: AllowedFunctions): ServiceError {
   const hint = functions.isKnown(name) ? [] : functions.nearest(name)
-  const meant = hint.length === 0 ? '' : `. Maybe you meant: [${hint.map((each) => `'${each}'`).join(', ')}]`
   const reason = functions.isKnown(name) ? 'is not allowed' : 'is not known'
-  return refusal(`the function ${name} ${reason}${meant}`)
+  return refusal(`the function ${name} ${reason}${maybeMeant(hint)}`)
 }
 
 function refusal(reason: string): ServiceError {

@@ -17,6 +17,11 @@ export function nearestNames(
     .map(({ each }) => each)
 }
 
+/** What the nearest names add to a message, as the engine says it; nothing where there are none. */
+export function maybeMeant(names: readonly string[]): string {
+  return names.length === 0 ? '' : `. Maybe you meant: [${names.map((each) => `'${each}'`).join(', ')}]`
+}
+
 /** Letters to put in, take out, change or swap with the next to make one of the other (optimal string alignment). */
 function distanceBetween(a: string, b: string): number {
   let before: readonly number[] = []

@@ -37,8 +37,35 @@ export async function nextBatch(
   return messages ? { isShelved: false, messages } : null
 }
 
+/** Lanes whose batches are read together; those of hundreds would hold the event loop while other requests wait. */
+export const LANES_READ_TOGETHER = 32
+
+/** The lane, and what is asked of it. */
+type LaneBatchRequest = BatchRequest & { readonly laneId: number }
+
+/**
+ * What lanes send next as far as it is behind their cursors, null where nothing waits there; lanes in which a shelved message is due (DL-4) are
+ * missing: {@link nextBatch} reads theirs.
+ */
+export async function unshelvedBatches(
+  db: ControlDatabase | ControlTransaction,
+  requests: readonly LaneBatchRequest[],
+  nowMs: number,
+): Promise<ReadonlyMap<number, Batch | null>> {
+  // Hardly any is due, so both are asked at once.
+  const [due, batches] = await Promise.all([lanesWithDue(db, requests, nowMs), nextBatches(db, requests)])
+  return new Map(
+    requests
+      .filter(({ laneId }) => !due.has(laneId))
+      .map(({ laneId }) => {
+        const messages = batches.get(laneId)
+        return [laneId, messages ? { isShelved: false, messages } : null]
+      }),
+  )
+}
+
 /** Those of the lanes in which a shelved message is due (DL-4). */
-export async function lanesWithDue(
+async function lanesWithDue(
   db: ControlDatabase | ControlTransaction,
   lanes: readonly { readonly laneId: number }[],
   nowMs: number,
@@ -54,12 +81,6 @@ export async function lanesWithDue(
     where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.execute(db)
   return new Set(rows.map((row) => row.lane_id))
 }
-
-/** Lanes whose batches are read together; those of hundreds would hold the event loop while other requests wait. */
-export const LANES_READ_TOGETHER = 32
-
-/** The lane, and what is asked of it. */
-type LaneBatchRequest = BatchRequest & { readonly laneId: number }
 
 /**
  * The messages behind the cursors of lanes, in order, as many of each as fit into one request, but one at least; lanes in

@@ -6,7 +6,7 @@ import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
-import { LANES_READ_TOGETHER, lanesWithDue, nextBatches } from './lane-store-batch.ts'
+import { LANES_READ_TOGETHER, unshelvedBatches } from './lane-store-batch.ts'
 import { joinNewestState } from './lane-states.ts'
 
 /**
@@ -105,14 +105,8 @@ export async function lanesFromRows(
   const requests = lanes
     .slice(0, LANES_READ_TOGETHER)
     .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
-  // Hardly any is due, so both are asked at once.
-  const laneIds = lanes.map(({ claim: { laneId } }) => ({ laneId }))
-  const [due, batches] = await Promise.all([lanesWithDue(db, laneIds, nowMs), nextBatches(db, requests)])
-  return lanes.map((lane) => {
-    const { laneId } = lane.claim
-    const messages = due.has(laneId) ? undefined : batches.get(laneId)
-    return { ...lane, first: messages ? { isShelved: false, messages } : null }
-  })
+  const batches = await unshelvedBatches(db, requests, nowMs)
+  return lanes.map((lane) => ({ ...lane, first: batches.get(lane.claim.laneId) ?? null }))
 }
 
 function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Batch, BatchRequest, LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase } from './database.ts'
-import { LANES_READ_TOGETHER, lanesWithDue, nextBatch, nextBatches } from './lane-store-batch.ts'
+import { LANES_READ_TOGETHER, nextBatch, unshelvedBatches } from './lane-store-batch.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 interface Waiting {
@@ -43,11 +43,10 @@ export function createBatchReader(db: ControlDatabase): LaneStore['nextBatch'] {
 async function readGroup(db: ControlDatabase, group: readonly Waiting[]): Promise<void> {
   const requests = group.map(({ claim: { laneId }, request }) => ({ laneId, ...request }))
   const nowMs = requests.reduce((latest, request) => Math.max(latest, request.nowMs), 0)
-  // Hardly any lane has a shelved message that is due, so both are asked at once.
-  const [due, batches] = await Promise.all([lanesWithDue(db, requests, nowMs), nextBatches(db, requests)])
+  const batches = await unshelvedBatches(db, requests, nowMs)
   for (const { claim, request, resolve, reject } of group) {
-    const messages = batches.get(claim.laneId)
-    if (due.has(claim.laneId)) nextBatch(db, claim, request).then(resolve, reject)
-    else resolve(messages ? { isShelved: false, messages } : null)
+    const batch = batches.get(claim.laneId)
+    if (batch === undefined) nextBatch(db, claim, request).then(resolve, reject)
+    else resolve(batch)
   }
 }
