@@ -1,6 +1,6 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
-import { checkApplied, checkSyntaxTree } from './check-syntax-tree.ts'
+import { asksForTotals, checkApplied, checkSyntaxTree } from './check-syntax-tree.ts'
 import { maybeMeant, nearestNames } from './nearest-names.ts'
 import type { SqlEngine, SqlParameters } from './sql-engine.ts'
 import { CATALOGUE_SCOPE, scopeOfStatement, type StatementScope } from './statement-scope.ts'
@@ -20,10 +20,21 @@ export interface AdmittedStatement {
   readonly isCleaned: boolean
   /** The engine's strictest mode refuses it though it only reads. */
   readonly isLenient: boolean
+  /** It asks for totals, which are not among its rows. */
+  readonly hasTotals: boolean
   /** Functions that it defines itself. */
   readonly lambdaNames: readonly string[]
   /** What its answer depends on (CA-6). */
   readonly scope: StatementScope
+  /** Of one whose checks hold for all statements of its shape: equal for those. */
+  readonly shape?: string
+}
+
+/** A statement that may run, and how the engine reads it. */
+export interface ReadStatement {
+  readonly statement: AdmittedStatement
+  /** Null for a statement about tables. */
+  readonly root: SyntaxNode | null
 }
 
 const CHARACTERS_MAX = 200_000
@@ -48,13 +59,15 @@ export async function admitStatement(
   functions: AllowedFunctions,
   given: string,
   parameters: SqlParameters,
-): Promise<AdmittedStatement> {
-  const sql = given.replace(/[\s;]+$/, '')
+): Promise<ReadStatement> {
+  const sql = trimStatement(given)
   if (sql.trim() === '') throw invalidArgument('sqlQuery.sql must be a statement')
   if (sql.length > CHARACTERS_MAX) {
     throw invalidArgument(`sqlQuery.sql has ${sql.length} characters; at most ${CHARACTERS_MAX} are allowed`)
   }
-  if (CATALOGUE_STATEMENT.test(sql.trimStart())) return admitCatalogueStatement(engine, sql)
+  if (CATALOGUE_STATEMENT.test(sql.trimStart())) {
+    return { statement: await admitCatalogueStatement(engine, sql), root: null }
+  }
   const isDescribe = DESCRIBE_QUERY.test(sql)
   // Blanks in its place keep the positions of errors.
   const query = isDescribe ? sql.replace(DESCRIBE_QUERY, (word) => ' '.repeat(word.length)) : sql
@@ -65,14 +78,21 @@ export async function admitStatement(
   const root = readTree(tree)
   const checked = checkSyntaxTree(root, functions)
   checkApplied(canonical, functions)
-  return {
+  const statement = {
     sql: query,
     canonical: isDescribe ? `DESCRIBE ${canonical}` : canonical,
     isWrapped: true,
     isDescribe,
     ...checked,
+    hasTotals: asksForTotals(canonical),
     scope: scopeOfStatement(root),
   }
+  return { statement, root }
+}
+
+/** Without what may stand behind a statement. */
+export function trimStatement(given: string): string {
+  return given.replace(/[\s;]+$/, '')
 }
 
 async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<AdmittedStatement> {
@@ -88,6 +108,7 @@ async function admitCatalogueStatement(engine: SqlEngine, sql: string): Promise<
     isDescribe: false,
     isCleaned: false,
     isLenient: false,
+    hasTotals: false,
     lambdaNames: [],
     scope: CATALOGUE_SCOPE,
   }

@@ -14,7 +14,7 @@ export type CheckResolved = (prepared: PreparedStatement, run: Execution) => Pro
 
 /**
  * The second look at a statement (SQ-2): what its names mean to the engine. It takes place beside the execution and
- * before the first row is read, and once for each statement and version. Only statements whose parse was admitted get
+ * before the first row is read, and once for each statement and version, or each shape of statements (`learnShape`). Only statements whose parse was admitted get
  * here, as resolving computes scalar sub-queries.
  */
 export function createCheckResolved(
@@ -25,7 +25,8 @@ export function createCheckResolved(
 
   return async ({ scope, statement, parameters }, run) => {
     if (!statement.isWrapped || statement.isExplain) return
-    const key = JSON.stringify([scope.projectId, scope.version, statement.canonical, parameters])
+    const text = statement.shape === undefined ? [statement.canonical, parameters] : [statement.shape]
+    const key = JSON.stringify([scope.projectId, scope.version, ...text])
     if (good.get(key)) return
     const resolved = await engine.resolve(statement.sql, run)
     const { tables, tableFunctions, database } = resolved

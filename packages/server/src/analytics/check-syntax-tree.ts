@@ -71,7 +71,8 @@ const WRAPPER = [
   ['Subquery', 1],
 ] as const
 
-const SUBQUERY_OPERATORS = /^(global)?(not)?(null)?in(ignoreset)?$/i
+/** Functions that may have the name of a table on their right. */
+export const SUBQUERY_OPERATORS = /^(global)?(not)?(null)?in(ignoreset)?$/i
 const EXPLANATIONS = /^\\'EXPLAIN( (AST|SYNTAX|QUERY TREE|PLAN|PIPELINE|ESTIMATE))?\\'$/
 const FOREIGN_DATABASE =
   /^(system|information_schema|default|_temporary_and_external_tables|millrace_p\d+_v\d+(_facts)?)\./i
@@ -101,7 +102,7 @@ export function checkSyntaxTree(root: SyntaxNode, functions: AllowedFunctions): 
  * keeps them, so every such word outside of texts must be followed by the bare name of an allowed function.
  */
 export function checkApplied(canonical: string, functions: AllowedFunctions): void {
-  const bare = canonical.replaceAll(QUOTED, (token) => (token.startsWith("'") ? "''" : '``'))
+  const bare = bareText(canonical)
   for (const { index } of bare.matchAll(/\bAPPLY\b/g)) {
     const [, name, next] = /^APPLY (\w+)\s*(->)?/.exec(bare.slice(index)) ?? []
     if (name === undefined || next !== undefined) {
@@ -109,6 +110,16 @@ export function checkApplied(canonical: string, functions: AllowedFunctions): vo
     }
     if (!functions.allows(name)) throw refusedFunction(name, functions)
   }
+}
+
+/** Does it ask for totals, which stand beside the rows and not among them? Only the canonical text shows it. */
+export function asksForTotals(canonical: string): boolean {
+  return /\bWITH TOTALS\b/.test(bareText(canonical))
+}
+
+/** A canonical text without its texts and quoted names. */
+function bareText(canonical: string): string {
+  return canonical.replaceAll(QUOTED, (token) => (token.startsWith("'") ? "''" : '``'))
 }
 
 /** The statement's own names: they decide what a dot and an unknown function mean. */

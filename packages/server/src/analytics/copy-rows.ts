@@ -4,7 +4,7 @@ import type { CellRule } from './row-cells.ts'
 /** What stands before the value of each column, and what its values need. */
 export interface CopyPlan {
   readonly openings: readonly Uint8Array[]
-  readonly words: readonly Int32Array[]
+  readonly words: readonly Float64Array[]
   readonly codes: Uint8Array
   /** What a row may be longer than its line. */
   readonly growthBytes: number
@@ -31,8 +31,14 @@ const LONG_DIGITS = 16
 const GROWTH_BYTES = 16
 const MIDNIGHT = Buffer.from('T00:00:00Z"')
 const WORD_BYTES = 4
+const OPENING_WORD_BYTES = 8
+/** What stands behind a row, as a word: a brace, a comma and a line break. */
+const [END_WORD, END_BYTES] = [0x0a2c7d, 3] as const
 /** A byte, four times, for comparing four at once: https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord */
-const [QUOTES, BACKSLASHES, ONES, HIGH_BITS] = [0x22222222, 0x5c5c5c5c, 0x01010101, 0x80808080 | 0] as const
+const [QUOTES, BACKSLASHES, COMMAS, CLOSE_BRACKETS] = [
+  0x22222222, 0x5c5c5c5c, 0x2c2c2c2c, 0x5d5d5d5d,
+] as const
+const [ONES, HIGH_BITS] = [0x01010101, 0x80808080 | 0] as const
 const [KEEP, WRAP, WRAP_IF_LONG, DATE, SEARCH] = [0, 1, 2, 3, 4] as const
 const CODES = { keep: KEEP, quote: WRAP, quote_if_long: WRAP_IF_LONG, date: DATE, search: SEARCH } as const
 
@@ -48,7 +54,7 @@ export function planCopy(
     openings,
     words: openings.map(wordsOf),
     codes: Uint8Array.from(rules, (rule) => CODES[rule]),
-    growthBytes: openings.reduce((sum, { length }) => sum + length + GROWTH_BYTES, WORD_BYTES),
+    growthBytes: openings.reduce((sum, { length }) => sum + length + GROWTH_BYTES, OPENING_WORD_BYTES),
   }
 }
 
@@ -89,7 +95,7 @@ export function copyRows(
     for (let column = 0; isCopied && column < width; column++) {
       const opening = words[column] ?? NO_WORDS
       for (let word = 0; word < opening.length; word++) {
-        target.setInt32(at + word * WORD_BYTES, opening[word] ?? 0, true)
+        target.setFloat64(at + word * OPENING_WORD_BYTES, opening[word] ?? 0, true)
       }
       at += openings[column]?.length ?? 0
       const code = codes[column] ?? SEARCH
@@ -102,9 +108,16 @@ export function copyRows(
             const word = source.getInt32(from, true)
             const quotes = word ^ QUOTES
             const backslashes = word ^ BACKSLASHES
-            const zeros = (((quotes - ONES) | 0) & ~quotes) | (((backslashes - ONES) | 0) & ~backslashes)
-            if ((zeros & HIGH_BITS) !== 0) break
+            const zeros =
+              ((((quotes - ONES) | 0) & ~quotes) | (((backslashes - ONES) | 0) & ~backslashes)) & HIGH_BITS
             target.setInt32(at, word, true)
+            if (zeros !== 0) {
+              // The lowest mark is that of the first of them, and what was written behind it is written again.
+              const before = (31 - Math.clz32(zeros & -zeros)) >> 3
+              at += before
+              from += before
+              break
+            }
             at += WORD_BYTES
             from += WORD_BYTES
           }
@@ -126,8 +139,25 @@ export function copyRows(
         const isWrapped = code === WRAP && byte !== LETTER_N
         if (isWrapped) out[at++] = QUOTE
         const isNull = byte === LETTER_N
-        for (; byte !== COMMA && byte !== CLOSE_BRACKET && from < size; byte = block[++from] ?? 0) {
+        while (from <= lastWord) {
+          const word = source.getInt32(from, true)
+          const commas = word ^ COMMAS
+          const brackets = word ^ CLOSE_BRACKETS
+          const zeros =
+            ((((commas - ONES) | 0) & ~commas) | (((brackets - ONES) | 0) & ~brackets)) & HIGH_BITS
+          target.setInt32(at, word, true)
+          if (zeros !== 0) {
+            const before = (31 - Math.clz32(zeros & -zeros)) >> 3
+            at += before
+            from += before
+            break
+          }
+          at += WORD_BYTES
+          from += WORD_BYTES
+        }
+        for (byte = block[from] ?? 0; byte !== COMMA && byte !== CLOSE_BRACKET && from < size;) {
           out[at++] = byte
+          byte = block[++from] ?? 0
         }
         if (isWrapped) out[at++] = QUOTE
         else if (code === WRAP_IF_LONG && at - valueAt >= LONG_DIGITS && !isNull) {
@@ -148,9 +178,8 @@ export function copyRows(
     }
     if (isCopied && (from === size || block[from] === LINE_BREAK)) {
       from++
-      out[at++] = CLOSE_BRACE
-      out[at++] = COMMA
-      out[at++] = LINE_BREAK
+      target.setInt32(at, END_WORD, true)
+      at += END_BYTES
     } else {
       const lineEnd = block.indexOf(LINE_BREAK, lineFrom)
       from = lineEnd < 0 ? size : lineEnd
@@ -173,14 +202,16 @@ export function copyRows(
   return { bytes: out.subarray(start, at), ends }
 }
 
-const NO_WORDS = new Int32Array(0)
+const NO_WORDS = new Float64Array(0)
 
-/** Bytes as words, the last of them filled up with zeros. */
-function wordsOf(bytes: Uint8Array): Int32Array {
-  const padded = new DataView(new ArrayBuffer(Math.ceil(bytes.length / WORD_BYTES) * WORD_BYTES))
+/** Bytes as words, the last of them filled up with zeros. No eight bytes of UTF-8 are a number that is none, whose bits might change. */
+function wordsOf(bytes: Uint8Array): Float64Array {
+  const padded = new DataView(
+    new ArrayBuffer(Math.ceil(bytes.length / OPENING_WORD_BYTES) * OPENING_WORD_BYTES),
+  )
   for (const [place, byte] of bytes.entries()) padded.setUint8(place, byte)
-  return Int32Array.from({ length: padded.byteLength / WORD_BYTES }, (_, word) =>
-    padded.getInt32(word * WORD_BYTES, true),
+  return Float64Array.from({ length: padded.byteLength / OPENING_WORD_BYTES }, (_, word) =>
+    padded.getFloat64(word * OPENING_WORD_BYTES, true),
   )
 }
 

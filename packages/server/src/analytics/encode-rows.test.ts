@@ -42,6 +42,23 @@ it.each(CASES)('gives the values that parsing gives, %s', (types, line) => {
   expect(encode(types, [line])).toEqual([parse(types, line)])
 })
 
+it('gives rows behind any names of columns (SQ-4)', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 }), (names) => {
+      const { columns, types } = readColumns(
+        names,
+        names.map(() => 'UInt64'),
+      )
+      const { bytes } = createRowEncoder(
+        columns,
+        types,
+      )(Buffer.from(`[${names.map((_, n) => n).join(', ')}]\n`))
+      const expected = names.map((name, n) => `${JSON.stringify(name)}:${n}`).join(',')
+      expect(bytes.toString()).toBe(Buffer.from(`{${expected}},\n`).toString())
+    }),
+  )
+})
+
 it('gives the values that parsing gives for any integers and texts, in any number of rows (SQ-4)', () => {
   const types = ['Int64', 'String', 'Int256', 'Array(String)']
   const row = fc.tuple(

@@ -40,6 +40,7 @@ export interface PageLimit {
 }
 
 const SEPARATOR_BYTES = 2
+const NOTHING = Buffer.alloc(0)
 
 /** Collects rows until a page is full. */
 export class PageFill {
@@ -51,6 +52,16 @@ export class PageFill {
 
   constructor(limit: PageLimit) {
     this.#limit = limit
+  }
+
+  /** Of the rows so far. */
+  get byteLength(): number {
+    return this.#bytes
+  }
+
+  /** The rows so far, each followed by a comma and a line break. The last part may become longer, and others may follow. */
+  get parts(): readonly Buffer[] {
+    return this.#parts
   }
 
   /** How many rows it still takes, by their number alone. */
@@ -88,7 +99,12 @@ export class PageFill {
       )
   }
 
-  /** The rows taken. */
+  /** Lets go of a part that nobody needs any more; the others keep their places. */
+  forget(place: number): void {
+    this.#parts[place] = NOTHING
+  }
+
+  /** The rows taken, but for those that were forgotten. */
   text(): RowText {
     return new RowText(
       this.#parts.map((part, n) =>

@@ -16,11 +16,11 @@ export interface BoundStatement {
 }
 
 /**
- * Quoted texts and names, comments, here-documents: what looks like a placeholder in there is none. Where this reads a
+ * Quoted texts and names, comments, here-documents: what looks like a placeholder in there is none. Then the placeholders of either kind, the engine's own only for integers. Where this reads a
  * statement otherwise than the engine does, nothing worse happens than a placeholder more or less: values are never text.
  */
 const SKIPPED =
-  /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`(?:\\.|``|[^`\\])*`|--[^\n]*|\/\*.*?\*\/|\$(\w*)\$.*?\$\1\$|\$\{(\w+)\}/gs
+  /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`(?:\\.|``|[^`\\])*`|--[^\n]*|\/\*.*?\*\/|\$(\w*)\$.*?\$\1\$|\$\{(\w+)\}|\{\s*(\w+)\s*:\s*(U?Int(?:8|16|32|64|128|256))\s*\}/gs
 
 /** Turns `${name}` into placeholders of the values' types, and values of either spelling into plain ones. */
 export function bindParameters(sql: string, given: Readonly<Record<string, unknown>>): BoundStatement {
@@ -33,7 +33,10 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
   let grown = 0
   const bound = sql.replaceAll(
     SKIPPED,
-    (text: string, _tag: string | undefined, name: string | undefined, at: number) => {
+    (text: string, _tag: Group, name: Group, integerName: Group, integerType: Group, at: number) => {
+      if (integerName !== undefined && integerType !== undefined) {
+        checkRange(`sqlQuery.parameters.${integerName}`, typed.get(integerName)?.value, integerType)
+      }
       if (name === undefined) return text
       const found = typed.get(name)
       if (!found) throw invalidArgument(`sqlQuery.parameters.${name} is required: the statement names it`)
@@ -48,6 +51,22 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
     sql: bound,
     parameters: Object.fromEntries([...typed].map(([name, { value }]) => [name, value])),
     source: { given: sql, bound, replacements },
+  }
+}
+
+/** What a part of `SKIPPED` has found. */
+type Group = string | undefined
+
+/** The engine takes the last bits of a number that is too large for its placeholder. */
+function checkRange(field: string, value: unknown, type: string): void {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+  if (!/^-?\d{1,100}$/.test(text)) return
+  const bits = BigInt(type.replace(/^\D+/, ''))
+  const [from, to] = type.startsWith('U')
+    ? [0n, 2n ** bits - 1n]
+    : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]
+  if (BigInt(text) < from || BigInt(text) > to) {
+    throw invalidArgument(`${field} must be from ${from} to ${to}: the statement takes it as ${type}`)
   }
 }
 

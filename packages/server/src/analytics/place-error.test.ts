@@ -17,7 +17,7 @@ function placed(given: string, parameters: Record<string, unknown>, word: string
 it('tells the place in the text that the caller wrote, behind ${name} and letters of several bytes (ER-4)', () => {
   const given = "select ${a}, 'ä€😀',\n  ${a} frm x"
   const error = placed(given, { a: [1, 2] }, 'frm')
-  expect(error.details).toEqual([{ position: given.indexOf('frm') + 1, line: 2, column: 8 }])
+  expect(error.details).toEqual([{ position: given.indexOf('frm') + 1, line: 2, column: 8, hint: ['from'] }])
   expect(error.message).toContain(`failed at position ${given.indexOf('frm') + 1} (frm) (line 2, col 8)`)
 })
 
@@ -39,4 +39,27 @@ it('leaves every other error as it is', () => {
   const { source } = bindParameters('select 1', {})
   const error = new ServiceError('unavailable', 'identifier x', { retryAfterSeconds: 1 })
   expect(placeError(error, source)).toBe(error)
+})
+
+it.each([
+  ['select * from Transfer whre 1', '1', ['where']],
+  ['select * from Transfer t jion x', 'x', ['join']],
+  ['select a frm x', 'x', ['from']],
+  ['select a b c from Transfer', 'c', null],
+  ['select from Transfer', 'Transfer', null],
+])('names the word that is meant perhaps, where reading ended: %s (ER-4)', (given, word, hint) => {
+  const error = placed(given, {}, ` ${word}`)
+  expect((error.details[0] as { hint?: unknown }).hint ?? null).toEqual(hint)
+  expect(error.message.includes('Maybe you meant')).toBe(hint !== null)
+})
+
+it('tells the place of a parenthesis without another (ER-4)', () => {
+  const { source } = bindParameters("select ')', (1, 2", {})
+  const error = new ServiceError(
+    'invalid_argument',
+    'Syntax error: failed at the end. Unmatched parentheses: (.',
+  )
+  const { message, details } = placeError(error, source) as ServiceError
+  expect(message).toBe('Syntax error: the ( at position 13 (line 1, col 13) is never closed')
+  expect(details).toEqual([{ engineCode: 'SYNTAX_ERROR', position: 13, line: 1, column: 13 }])
 })

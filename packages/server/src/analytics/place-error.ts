@@ -1,4 +1,6 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
+import { maybeMeant, nearestNames } from './nearest-names.ts'
+import { unmatchedParenthesis } from './unmatched-parenthesis.ts'
 
 /** A stretch of the bound text that is longer or shorter than what the caller wrote there. */
 interface Replacement {
@@ -23,6 +25,28 @@ interface Place {
 const IDENTIFIER =
   /(?:[Ii]dentifier|Function with name|function(?! identifier)|^Table(?=.* does not exist)) [`']?([A-Za-z_][\w.]*)[`']?/
 const HINT = /Maybe you meant: \[([^\]]*)\]/
+const UNMATCHED = /Unmatched parentheses/
+const FAILED = /Syntax error: failed at/
+/** Words that go on with a query, and are taken for an alias where they are misspelt. */
+const CLAUSES = [
+  'from',
+  'where',
+  'group',
+  'order',
+  'having',
+  'limit',
+  'offset',
+  'union',
+  'join',
+  'select',
+  'with',
+  'between',
+  'using',
+  'array',
+  'final',
+  'like',
+]
+const WORD_CHARACTERS_MIN = 3
 const UNBOUND = /^Substitution `(\w+)` is not set\.?$/
 
 /**
@@ -34,17 +58,61 @@ export function placeError(error: unknown, source: StatementSource): unknown {
   const unbound = UNBOUND.exec(error.message)?.[1]
   if (unbound !== undefined)
     return invalidArgument(`sqlQuery.parameters.${unbound} is required: the statement names it`)
+  const unmatched = UNMATCHED.test(error.message) ? unmatchedParenthesis(source.given) : null
+  if (unmatched) return ofParenthesis(error, unmatched, source.given)
   const [detail = {}, ...others] = error.details as readonly Place[]
   const at =
     detail.position === undefined ? findName(error.message, source.given) : toGiven(detail.position, source)
-  const hint = readHint(error.message)
+  if (at !== null && source.given[at] === ';' && FAILED.test(error.message)) {
+    return severalStatements(source.given, at)
+  }
+  const hint =
+    at !== null && FAILED.test(error.message) ? misspelt(source.given, at) : readHint(error.message)
   if (at === null && hint.length === 0) return error
   const place = at === null ? null : placeOf(source.given, at)
   const placed = { ...detail, ...place, ...(hint.length === 0 ? {} : { hint }) }
-  return new ServiceError(error.code, place ? inMessage(error.message, place) : error.message, {
+  const told = place ? inMessage(error.message, place) : error.message
+  const placedMessage =
+    HINT.test(told) || hint.length === 0 ? told : `${told.replace(/\.$/, '')}${maybeMeant(hint)}`
+  return new ServiceError(error.code, placedMessage, {
     cause: error.cause,
     details: [placed, ...others],
   })
+}
+
+function ofParenthesis(
+  error: ServiceError,
+  { at, character, isClosing }: NonNullable<ReturnType<typeof unmatchedParenthesis>>,
+  given: string,
+): ServiceError {
+  const place = placeOf(given, at)
+  const where = `at position ${place.position} (line ${place.line}, col ${place.column})`
+  return new ServiceError(
+    error.code,
+    `Syntax error: the ${character} ${where} ${isClosing ? 'closes nothing that is open' : 'is never closed'}`,
+    { cause: error.cause, details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
+  )
+}
+
+function severalStatements(given: string, at: number): ServiceError {
+  const place = placeOf(given, at)
+  return new ServiceError(
+    'invalid_argument',
+    `sqlQuery.sql must be one statement: the ; at position ${place.position} (line ${place.line}, col ${place.column}) ends it`,
+    { details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
+  )
+}
+
+/** What the word where reading ended, or the one before it, may be meant for. */
+function misspelt(given: string, at: number): readonly string[] {
+  const words = [/\w*$/.exec(given.slice(0, at).trimEnd())?.[0], /^\w*/.exec(given.slice(at))?.[0]]
+  for (const word of words) {
+    if (word === undefined || word.length < WORD_CHARACTERS_MIN || CLAUSES.includes(word.toLowerCase()))
+      continue
+    const names = nearestNames(word, CLAUSES, 2)
+    if (names.length > 0) return names
+  }
+  return []
 }
 
 /** Characters from 0 in the caller's text, of a byte from 1 in the bound one. */

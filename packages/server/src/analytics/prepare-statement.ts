@@ -1,11 +1,11 @@
 import type { AnsweredWrites } from '../cache/answered-writes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
-import { admitStatement, type AdmittedStatement } from './admit-statement.ts'
+import { createAdmission } from './admission.ts'
+import type { AdmittedStatement } from './admit-statement.ts'
 import type { AllowedFunctions } from './allowed-functions.ts'
 import { bindParameters } from './parameters.ts'
 import { placeError, type StatementSource } from './place-error.ts'
-import { createRecentValues } from '../platform/recent-values.ts'
 import type { SqlEngine, SqlParameters, SqlScope } from './sql-engine.ts'
 
 /** A statement that may run, and on what. */
@@ -29,8 +29,6 @@ export type PrepareStatement = (
   },
 ) => Promise<PreparedStatement>
 
-/** Characters of the admitted statements that are remembered, all together. */
-const REMEMBERED_CHARACTERS_MAX = 8_000_000
 /** The version that a project without one reads: it has no tables. */
 const NO_VERSION = 0
 
@@ -39,20 +37,15 @@ export function createPrepareStatement(
   functions: () => Promise<AllowedFunctions>,
   answered?: AnsweredWrites,
 ): PrepareStatement {
-  // What may run depends on the text and the values alone, not on who asks.
-  const admitted = createRecentValues<AdmittedStatement>(REMEMBERED_CHARACTERS_MAX)
+  const admit = createAdmission(engine, functions)
 
   return async (project, given) => {
     const { sql, parameters, source } = bindParameters(given.sql, given.parameters)
-    const key = JSON.stringify([sql, parameters])
-    let statement = admitted.get(key)
-    if (!statement) {
-      try {
-        statement = await admitStatement(engine, await functions(), sql, parameters)
-      } catch (error) {
-        throw placeError(error, source)
-      }
-      admitted.put(key, statement, key.length + statement.canonical.length)
+    let statement: AdmittedStatement
+    try {
+      statement = await admit(sql, parameters)
+    } catch (error) {
+      throw placeError(error, source)
     }
     const scope = scopeOf(project, given.version)
     const names = statement.scope.tables

@@ -4,6 +4,7 @@ import { invalidArgument } from '../platform/errors.ts'
 import type { Project } from '../projects/project.ts'
 import type { ChunkReader } from './chunk-reader.ts'
 import type { CursorCodec } from './cursor.ts'
+import type { GrowingPage } from './growing-page.ts'
 import type { Page } from './page.ts'
 import type { PreparedStatement, PrepareStatement } from './prepare-statement.ts'
 import { readPage } from './read-page.ts'
@@ -32,6 +33,13 @@ export interface SqlAnswer {
   readonly cached?: Cached<Page>
 }
 
+/** A long first page that is given while its rows come. */
+export interface GrowingAnswer {
+  readonly page: GrowingPage
+  /** Resolves with the answer when its last row is there; rejects where that cannot be told. */
+  whole(): Promise<SqlAnswer>
+}
+
 export interface SqlDependencies {
   readonly prepare: PrepareStatement
   readonly runner: StatementRunner
@@ -45,25 +53,31 @@ export interface SqlDependencies {
   sleep(ms: number): Promise<unknown>
 }
 
-/** Answers one request of the SQL API. */
+const NO_TOTALS = 'the totals of WITH TOTALS are not among the rows; WITH ROLLUP gives them as a row'
+
+/**
+ * Answers one request of the SQL API. `onGrowing` is told of a long first page that is computed when some of its rows are there; what it is told may be
+ * answered instead, and is nothing more when the answer is there already.
+ */
 export type RunSql = (
   project: Project,
   request: SqlRequest,
   policy: CachePolicy,
   signal: AbortSignal,
+  onGrowing?: (answer: GrowingAnswer) => void,
 ) => Promise<SqlAnswer>
 
 /** The read flow of the SQL API: admit, then through the cache execute and spool; later pages come from the spool. */
 export function createRunSql(dependencies: SqlDependencies): RunSql {
   const { prepare, runner, queries, spool, chunks, cursors, cache, clock, limits, sleep } = dependencies
 
-  return async (project, request, policy, signal) => {
+  return async (project, request, policy, signal, onGrowing) => {
     const isReferring = request.sql !== null || request.name !== null || request.queryId !== null
     if (request.cursor !== null && isReferring) {
       throw invalidArgument('cursor must be the only field: sqlQuery.sql must not stand beside it')
     }
     if (request.cursor !== null) return continueResult(project, request.cursor, signal)
-    return startResult(project, request, policy, signal)
+    return startResult(project, request, policy, signal, onGrowing)
   }
 
   async function continueResult(project: Project, text: string, signal: AbortSignal): Promise<SqlAnswer> {
@@ -82,13 +96,32 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
     request: SqlRequest,
     policy: CachePolicy,
     signal: AbortSignal,
+    onGrowing?: (answer: GrowingAnswer) => void,
   ): Promise<SqlAnswer> {
     const query = await resolveQuery(queries, project, request)
-    const { pageSize, warnings } = choosePageSize(query.pageSize, limits)
+    const { pageSize, warnings: ofSize } = choosePageSize(query.pageSize, limits)
     const prepared = await prepare(project, { ...query, version: request.version })
+    const warnings = prepared.statement.hasTotals ? [...ofSize, NO_TOTALS] : ofSize
+    const startedAt = clock.monotonic()
+
+    /** The rest of a page that has begun. Those who wait for the whole of it hear of a failure; to whom it is given as it comes, it ends with a cursor. */
+    async function wholeOf(growing: GrowingPage): Promise<SqlAnswer> {
+      const page = await growing.whole
+      const computeCostMs = Math.round(clock.monotonic() - startedAt)
+      const uncached = { computedAt: page.generatedAt, isCached: false, isRefreshing: false, computeCostMs }
+      const stats = await through.then((found) => found.stats).catch(() => uncached)
+      return { page, cursor: cursorOf(project, page, pageSize), stats, warnings }
+    }
+
     const compute = async (): Promise<Page> => {
-      const page = { rows: pageSize, bytes: limits.pageBytesMax }
-      return (await runner.run(prepared, { page, signal, runId: request.runId ?? undefined })).page
+      const result = await runner.run(prepared, {
+        page: { rows: pageSize, bytes: limits.pageBytesMax },
+        signal,
+        runId: request.runId ?? undefined,
+        ...(onGrowing ? { onGrowing: (page) => onGrowing({ page, whole: () => wholeOf(page) }) } : {}),
+        isForReaderAlone: policy.isBypassed,
+      })
+      return result.page
     }
     const question = {
       key: keyOf(prepared, pageSize),
@@ -97,10 +130,12 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
       compute,
       readsOnce: true as const,
     }
-    let found: Cached<Page> = await cache.through(question, policy)
+    let through: Promise<Cached<Page>> = cache.through(question, policy)
+    let found = await through
     // A stored first page is of use only as long as the pages behind it are (CA-7).
     if (found.stats.isCached && !(await isContinued(project, found.value))) {
-      found = await cache.through(question, { ...policy, isRefreshForced: true })
+      through = cache.through(question, { ...policy, isRefreshForced: true })
+      found = await through
     }
     const { value: page, stats } = found
     return { page, cursor: cursorOf(project, page, pageSize), stats, warnings, cached: found }

@@ -1,6 +1,7 @@
 import { randomId } from '../platform/ids.ts'
 import type { CheckResolved } from './check-resolved.ts'
 import type { ExecutionGate } from './execution-gate.ts'
+import type { GrowingPage } from './growing-page.ts'
 import type { PageLimit } from './page.ts'
 import { placeError } from './place-error.ts'
 import type { PreparedStatement } from './prepare-statement.ts'
@@ -19,6 +20,10 @@ export interface RunOptions {
   readonly runId?: string | undefined
   /** Called when the statement's turn has come. */
   readonly onStarted?: () => Promise<void>
+  /** Told of a long first page when some of it is there. */
+  readonly onGrowing?: (page: GrowingPage) => void
+  /** Is a growing page given to nobody else, and kept nowhere? */
+  readonly isForReaderAlone?: boolean
 }
 
 export interface StatementRunner {
@@ -121,7 +126,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
   }
 
   return {
-    async run(prepared, { page, signal, resultId, runId, onStarted }) {
+    async run(prepared, { page, signal, resultId, runId, onStarted, onGrowing, isForReaderAlone = false }) {
       const { stream, leave } = await open(prepared, signal, async (stop) => {
         await onStarted?.()
         return execute(prepared, stop, runId)
@@ -134,6 +139,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
         limits,
         isAlwaysKept: resultId !== undefined,
         ...(prepared.statement.isCleaned ? { clean: hideInsides } : {}),
+        ...(onGrowing ? { onGrowing, isForReaderAlone } : {}),
       })
       track(result.done, leave)
       return result

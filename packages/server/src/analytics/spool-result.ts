@@ -2,6 +2,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { noteShortLived } from '../platform/young-memory.ts'
 import { readColumns } from './columns.ts'
 import { createRowEncoder, rowsOf } from './encode-rows.ts'
+import { createPageGrowth, type GrowingPage, type PageGrowth } from './growing-page.ts'
 import { PageFill, type Page, type PageLimit } from './page.ts'
 import type { ResultFailure, Spool } from './spool.ts'
 import { createSpoolWriter, type SpoolLimits, type SpoolWriter } from './spool-writer.ts'
@@ -25,13 +26,19 @@ export interface SpoolTarget {
   readonly isAlwaysKept: boolean
   /** Changes the text of a row before it is seen by anybody. */
   readonly clean?: (text: string) => string
+  /** Told of a long first page when some of it is there. From then on a failure is kept, for whoever was given the beginning. */
+  readonly onGrowing?: (page: GrowingPage) => void
+  /** Is a growing page given to nobody else, and kept nowhere? */
+  readonly isForReaderAlone?: boolean
 }
 
 const BEAT_EVERY_MS = 5000
+/** A page that is longer is sent in pieces of so much: smaller ones cost both sides more wakings than they save time. */
+const PIECE_BYTES_MIN = 512 * 1024
 
 /**
- * Reads a result to its end. The first page is answered as soon as it is full; of a result longer than that the rows behind it
- * are kept, as no cursor leads to the first. One that fits is an answer when it is whole, and is not kept.
+ * Reads a result to its end. The first page is answered as soon as it is full, a long one while it fills; of a result longer than that the rows
+ * behind it are kept, as no cursor leads to the first. One that fits is an answer when it is whole, and is not kept.
  */
 export function spoolResult(stream: RowStream, limit: PageLimit, target: SpoolTarget): RunningResult {
   const page = Promise.withResolvers<Page>()
@@ -48,13 +55,16 @@ async function readAll(
   target: SpoolTarget,
   answer: (page: Page) => void,
 ): Promise<void> {
-  const { spool, resultId, projectId } = target
+  const { spool, resultId, projectId, isForReaderAlone = false } = target
   const generatedAt = target.now()
   const { columns, types } = readColumns(stream.names, stream.types)
   const encode = createRowEncoder(columns, types, target.clean)
   const fill = new PageFill(limit)
   let writer: SpoolWriter | null = null
   let beat: NodeJS.Timeout | undefined
+  let growth: PageGrowth | null = null
+  /** So many bytes of the page are given to be sent. */
+  let toldBytes = 0
   let isAnswered = false
 
   async function begin(firstRow: number): Promise<SpoolWriter> {
@@ -63,16 +73,36 @@ async function readAll(
     return createSpoolWriter(spool, { ...target, firstRow })
   }
 
+  const pageWith = (next: Page['next']): Page => ({
+    columns,
+    rows: fill.text(),
+    rowCount: fill.rowCount,
+    generatedAt,
+    next,
+    ...(stream.rowsRead === null ? {} : { rowsRead: stream.rowsRead }),
+  })
+
   const answerWith = (next: Page['next']): void => {
     isAnswered = true
-    answer({
-      columns,
-      rows: fill.text(),
-      rowCount: fill.rowCount,
-      generatedAt,
-      next,
-      ...(stream.rowsRead === null ? {} : { rowsRead: stream.rowsRead }),
-    })
+    const page = pageWith(next)
+    answer(page)
+    growth?.end(page)
+  }
+
+  const grow = ({ onGrowing }: SpoolTarget): void => {
+    if (!onGrowing || fill.byteLength - toldBytes <= PIECE_BYTES_MIN) return
+    toldBytes = fill.byteLength
+    if (growth) return growth.grown()
+    growth = createPageGrowth(columns, fill, { isForReaderAlone })
+    onGrowing(growth.page)
+  }
+
+  /** Keeps the failure. A page that has begun ends with the rows that are there, and leads to it. */
+  async function fail(error: unknown): Promise<void> {
+    const isBegun = growth !== null && !isAnswered
+    if (isBegun) writer ??= await begin(fill.rowCount)
+    if (writer) await spool.fail(resultId, failureOf(error))
+    if (isBegun) growth?.end(pageWith({ resultId, firstRow: fill.rowCount }))
   }
 
   try {
@@ -84,15 +114,18 @@ async function readAll(
         writer ??= await begin(fill.rowCount)
         answerWith({ resultId, firstRow: fill.rowCount })
       }
-      if (!writer) continue
-      await writer.write(target.isAlwaysKept ? batch : rowsOf(batch, taken))
-      // Not of a page on its way: all of it is still in use, and would be taken for something that stays.
-      noteShortLived(block.byteLength + batch.bytes.byteLength)
+      if (!isAnswered) grow(target)
+      if (writer) await writer.write(target.isAlwaysKept ? batch : rowsOf(batch, taken))
+      // Not of a page that is kept until it is whole: all of it is still in use, and would be taken for something that stays.
+      if (writer ?? (growth && isForReaderAlone)) noteShortLived(block.byteLength + batch.bytes.byteLength)
     }
     await writer?.finish()
     if (!isAnswered) answerWith(null)
   } catch (error) {
-    if (writer) await spool.fail(resultId, failureOf(error))
+    await fail(error).catch((unkept: unknown) => {
+      growth?.fail(error)
+      throw unkept
+    })
     throw error
   } finally {
     clearInterval(beat)

@@ -24,6 +24,9 @@ const EXPLAIN_RESOLVED = 'explain query tree '
 const NEWLINE = 0x0a
 /** The parenthesis behind a statement, where its own text has ended too early. */
 const AT_END = /failed at position \d+ \(\)\) \(line \d+, col \d+\): \)\s*(?=\.|$)/
+/** What ends there is not told to go on by ending. */
+const END_EXPECTED =
+  /(failed at the end of the statement\. Expected )(?:(one of: .*,.*)|one of: (.*)) or the end of the statement/
 /** The parenthesis before a statement, which lacks a closing one. */
 const NEVER_CLOSED = /failed at position \d+ \(\(\) \(line 1, col \d+\): \(\n.*(?=\. Unmatched parentheses)/s
 
@@ -247,6 +250,7 @@ async function inPlace<Result>(prefixLength: number, attempt: () => Promise<Resu
 function moveMessage(message: string, prefixLength: number): string {
   return message
     .replace(AT_END, 'failed at the end of the statement')
+    .replace(END_EXPECTED, '$1$2$3')
     .replace(NEVER_CLOSED, 'failed at the end of the statement')
     .replace(/failed at position (\d+)/, (_, at: string) => `failed at position ${Number(at) - prefixLength}`)
     .replace(/\(line (\d+), col/, (_, line: string) => `(line ${Math.max(1, Number(line) - 1)}, col`)

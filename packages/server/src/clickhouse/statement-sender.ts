@@ -1,4 +1,4 @@
-import { Agent, request as requestPlainly, type IncomingMessage } from 'node:http'
+import { Agent, request as requestPlainly, type ClientRequest, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, request as requestOverTls } from 'node:https'
 import type { FactEngineAddress } from './create-fact-engine.ts'
 import type { FactLogin } from './fact-engine.ts'
@@ -39,13 +39,11 @@ export function createStatementSender(address: FactEngineAddress, maxSockets: nu
   return {
     send: (sql, { login, signal, ...options }) => {
       const headers = { authorization: login ? authorizationOf(login) : own }
-      const path = `${pathname}?${searchOf(options).toString()}`
+      const path = `${pathname}?${searchOf(options)}`
       return new Promise((resolve, reject) => {
-        const request = (isTls ? requestOverTls : requestPlainly)(
-          { ...target, path, headers, signal },
-          resolve,
-        )
+        const request = (isTls ? requestOverTls : requestPlainly)({ ...target, path, headers }, resolve)
         request.on('error', reject)
+        endWith(signal, request)
         request.end(sql)
       })
     },
@@ -55,12 +53,34 @@ export function createStatementSender(address: FactEngineAddress, maxSockets: nu
   }
 }
 
-function searchOf({ settings, parameters = {}, queryId }: Omit<SentOptions, 'signal'>): URLSearchParams {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(settings)) search.set(name, String(value))
-  for (const [name, value] of Object.entries(parameters)) search.set(`param_${name}`, writeParameter(value))
-  if (queryId !== undefined) search.set('query_id', queryId)
-  return search
+/** Breaks the connection when the signal comes before the end of the answer. The request's own option for it takes a tenth of a millisecond. */
+function endWith(signal: AbortSignal, request: ClientRequest): void {
+  const end = (): void => {
+    request.destroy(new Error('the request was aborted', { cause: signal.reason }))
+  }
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
+  request.once('close', () => {
+    signal.removeEventListener('abort', end)
+  })
+}
+
+function searchOf({ settings, parameters = {}, queryId }: Omit<SentOptions, 'signal'>): string {
+  const pairs = Object.entries(settings).map(([name, value]) => pairOf(name, String(value)))
+  for (const [name, value] of Object.entries(parameters)) {
+    pairs.push(pairOf(`param_${name}`, writeParameter(value)))
+  }
+  if (queryId !== undefined) pairs.push(pairOf('query_id', queryId))
+  return pairs.join('&')
+}
+
+function pairOf(name: string, value: string): string {
+  return `${inAddress(name)}=${inAddress(value)}`
+}
+
+/** Most of it needs nothing, as the names and values of settings. */
+function inAddress(text: string): string {
+  return /^\w*$/.test(text) ? text : encodeURIComponent(text.toWellFormed())
 }
 
 function authorizationOf({ username, password }: FactLogin): string {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@millrace/contract'
 import { ServiceError } from '../platform/errors.ts'
+import { shortenExpected } from './expected-words.ts'
 
 const NOT_ENOUGH_SPACE = 243
 
@@ -61,7 +62,7 @@ export function parseException(text: string): EngineException | null {
 /** The engine's message freed of what is no caller's business: databases, plan names, servers, versions. */
 export function cleanMessage(message: string): string {
   return (
-    message
+    shortenExpected(message)
       .replaceAll(/Database `?millrace_p\d+_v(\d+)(?:_facts)?`? does not exist/g, 'version $1 has no data')
       .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?\./g, '')
       .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')

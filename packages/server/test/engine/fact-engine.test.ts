@@ -50,7 +50,7 @@ describe('statements', () => {
   })
 
   it('binds parameters of every kind in the engine, and forgets them', async () => {
-    const odd = `it's \\ a "test"\n\twith 'quotes' and { braces } and ünïcødé`
+    const odd = `it's \\ a "test"\n\twith 'quotes' and { braces } and ünïcødé 😀 a+b=c&d;50%20#e?`
     const rows = await engine.rows(
       'select {text:String} as text, {list:Array(String)} as list, {n:UInt64} as n',
       {

@@ -253,12 +253,25 @@ describe('says what is wrong in words about the statement, and where (ER-4)', ()
   it.each([
     ['selct 1', /only SELECT, .* are allowed\. Maybe you meant: \['select'\]$/, undefined],
     ['drop table Transfer', /only SELECT, .* are allowed$/, undefined],
-    ['select 1 +', /^Syntax error: failed at the end of the statement\. Expected one of: /, 11],
+    ['select 1 +', /^Syntax error: failed at the end of the statement\. Expected an expression\.$/, 11],
+    ['select (1', /^Syntax error: the \( at position 8 \(line 1, col 8\) is never closed$/, 8],
     [
-      'select (1',
-      /^Syntax error: failed at the end of the statement\. Unmatched parentheses: \(\.$/,
-      undefined,
+      'select 1 from Transfer group',
+      /^Syntax error: failed at the end of the statement\. Expected BY\.$/,
+      29,
     ],
+    [
+      'select case when 1 then 2',
+      /Expected one of: an operator, WHEN, ELSE, END, an alias, identifier\.$/,
+      26,
+    ],
+    [
+      'select 1; select 2',
+      /^sqlQuery\.sql must be one statement: the ; at position 9 \(line 1, col 9\) ends it$/,
+      9,
+    ],
+    ['select 1)', /^Syntax error: the \) at position 9 \(line 1, col 9\) closes nothing that is open$/, 9],
+    ['select id from Transfer whre id = 1', /Maybe you meant: \['where'\]$/, 30],
     ["select 'abc", /\(line 1, col 8\): 'abc\.$/, 8],
     ['select cuont()', /the function cuont is not known\. Maybe you meant: \['count'\]$/, 8],
     ['select {a:UInt8}', /^sqlQuery\.parameters\.a is required/, undefined],
@@ -275,6 +288,16 @@ describe('says what is wrong in words about the statement, and where (ER-4)', ()
     expect(error.message).toMatch(message)
     expect((error.details[0] as { position?: number } | undefined)?.position).toBe(position)
   })
+})
+
+it('warns that totals are not among the rows (SQ-5)', async () => {
+  const run = (rest: string) =>
+    sql.run({ sql: `select chain, count() as n from Transfer group by chain ${rest}` })
+  expect(await run('with totals')).toMatchObject({ warnings: [expect.stringContaining('WITH ROLLUP')] })
+  const { page, warnings } = await run('with rollup order by n')
+  expect(warnings).toEqual([])
+  expect(page.rows.at(-1)).toEqual({ chain: '', n: 1000 })
+  expect((await sql.run({ sql: "select 'WITH TOTALS' as `WITH TOTALS`" })).warnings).toEqual([])
 })
 
 describe('statements that are refused (SQ-2)', () => {

@@ -2,15 +2,14 @@ import { Readable } from 'node:stream'
 import { SqlExecuteAnswer, SqlExecuteQuery, SqlExecuteRequest } from '@millrace/contract'
 import type { Analytics } from '../../analytics/analytics.ts'
 import { EXPORT_FORMATS } from '../../analytics/export-result.ts'
-import type { SqlAnswer } from '../../analytics/run-sql.ts'
+import type { GrowingAnswer, SqlAnswer } from '../../analytics/run-sql.ts'
 import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.ts'
 import { invalidArgument } from '../../platform/errors.ts'
-import type { AnswerParts } from '../answer-parts.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
 import { given, queryReference } from './sql-query.ts'
-import { withResult } from './sql-result.ts'
+import { growingResult, withResult } from './sql-result.ts'
 
 export interface SqlExecuteRouteDependencies {
   readonly analytics: Pick<Analytics, 'runSql' | 'exportResult'>
@@ -32,7 +31,7 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
     example: { sqlQuery: { sql: 'select * from Transfer order by timestamp desc', size: 5 } },
     answer: SqlExecuteAnswer,
     handle: async (context) => {
-      const { body, query, project, signal, isInterfacePrefix, setHeader } = context
+      const { body, query, project, signal, isInterfacePrefix, headers, setHeader } = context
       const request = { ...queryReference(body.sqlQuery), version: body.version ?? null }
       const cursor = given(body.cursor)
       const format = query.format ?? body.format
@@ -45,16 +44,41 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
       }
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
       const runId = given(body.runId)
-      const answer = await analytics.runSql(project, { ...request, cursor, runId }, policy, signal)
+      const growing = Promise.withResolvers<GrowingAnswer>()
+      const whole = analytics.runSql(
+        project,
+        { ...request, cursor, runId },
+        policy,
+        signal,
+        // Who has an answer already wants to know whether it is still the same, which only a whole one tells.
+        headers['if-none-match'] === undefined ? growing.resolve : undefined,
+      )
+      const answer = await Promise.race([whole, growing.promise])
       setHeader('content-type', 'application/json; charset=utf-8')
-      const toWire = () => answerToJson(answer, isInterfacePrefix)
+      if ('whole' in answer) {
+        setHeader('cache-control', 'no-store')
+        return Readable.from(growingToJson(answer, isInterfacePrefix), { objectMode: false })
+      }
+      const toWire = () => withResult(restToWire(answer, isInterfacePrefix), answer.page, answer.cursor)
       return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire().body(setHeader)
     },
   })
 }
 
-function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): AnswerParts {
-  const rest = {
+/** The JSON of a page as it comes. */
+function growingToJson(
+  { page, whole }: GrowingAnswer,
+  isInterfacePrefix: boolean,
+): AsyncIterable<Uint8Array> {
+  return growingResult(page.columns, page.rows(), async () => {
+    const answer = await whole()
+    return { ...answer, rest: restToWire(answer, isInterfacePrefix) }
+  })
+}
+
+/** What an answer holds beside its `result`. */
+function restToWire({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): object {
+  return {
     runtimeCost: String(stats.computeCostMs),
     computeStats: {
       ...statsToWire(stats),
@@ -63,5 +87,4 @@ function answerToJson({ page, cursor, stats, warnings }: SqlAnswer, isInterfaceP
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     ...(isInterfacePrefix ? { cursor, compute_stats: interfaceStatsToWire(stats) } : {}),
   }
-  return withResult(rest, page, cursor)
 }
