@@ -48,7 +48,7 @@ export const SETTINGS = {
     variable: 'MILLRACE_DATABASE_URL',
     default: '',
     description:
-      'Address of a PostgreSQL database for control data, `postgres://…`. Empty: SQLite in the data directory.',
+      'Address of a PostgreSQL database for control data, `postgres://…`, with `?prepare=false` behind it if a pooler does not keep prepared statements. Empty: SQLite in the data directory.',
     isSecret: true,
     parse: address('postgres:', 'postgresql:'),
   }),

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { channelBody, withChannelOptions, type ChannelOptions } from './channel-options.ts'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { printTable, printJson, printLine } from './print.ts'
+import { counted, printTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 
 type Project = readonly [string, string]
@@ -61,7 +61,10 @@ export function channelCommand(): Command {
     sub(verb, description).action(async (project: Project, name: string, options: ConnectionOptions) => {
       const channel = await ask<ChannelView>(options, 'POST', `${pathOf(project, name)}/${verb}`)
       if (options.json) printJson(channel)
-      else printLine(`Channel ${name} is ${channel.status}; ${channel.pendingMessages} messages wait.`)
+      else
+        printLine(
+          `Channel ${name} is ${channel.status}; waiting: ${counted(channel.pendingMessages, 'message')}.`,
+        )
     })
   }
 
@@ -88,7 +91,10 @@ export function channelCommand(): Command {
     async (project: Project, name: string, options: ConnectionOptions) => {
       const channel = await ask<ChannelView>(options, 'DELETE', pathOf(project, name))
       if (options.json) printJson(channel)
-      else printLine(`Deleted channel ${name}; ${channel.pendingMessages} messages waited in it.`)
+      else
+        printLine(
+          `Deleted channel ${name}, with ${counted(channel.pendingMessages, 'message')} that waited in it.`,
+        )
     },
   )
 

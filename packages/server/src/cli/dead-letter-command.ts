@@ -3,7 +3,7 @@ import { createClient } from '@millrace/sdk'
 import { Command } from 'commander'
 import { ask, collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { printTable, printJson, printLine } from './print.ts'
+import { counted, printTable, printJson, printLine } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -60,7 +60,7 @@ export function deadLetterCommand(): Command {
       const path = `/webhook/deadletter/${projectSegments(project)}/${verb}`
       const answer = await ask<DeadLetterCount>(options, 'POST', path, { ids, channel, all })
       if (options.json) printJson(answer)
-      else printLine(`${answer.letters} letters ${done}.`)
+      else printLine(`${counted(answer.letters, 'letter')} ${done}.`)
     })
   }
   return command

@@ -3,6 +3,11 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`)
 }
 
+/** A number with what it counts, e.g. `1 letter` or `2 letters`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Prints a value as indented JSON. */
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))

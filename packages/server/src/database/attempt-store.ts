@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Attempt, AttemptFilter, AttemptStore } from '../delivery/attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
@@ -47,13 +47,16 @@ function filtered(db: ControlDatabase, { outcome, isFailure, status, fromAt, unt
 }
 
 /** Records one attempt. */
-export function insertAttempt(
+export async function insertAttempt(
   db: ControlDatabase | ControlTransaction,
   laneId: number,
   attempt: Attempt,
 ): Promise<void> {
-  return insertAttempts(db, [{ ...attempt, laneId }])
+  await attemptsInsert(db, [{ ...attempt, laneId }]).execute(db)
 }
+
+/** An attempt, and of which lane. */
+type LaneAttempt = Attempt & { readonly laneId: number }
 
 /** What an attempt is in a statement; the answer in hexadecimal digits. */
 const COLUMNS = {
@@ -71,11 +74,11 @@ const COLUMNS = {
   answer: 'text',
 } as const
 
-/** Records attempts of several lanes, in one text however many there are, so that it is prepared once. */
-export async function insertAttempts(
+/** The statement that records attempts of several lanes, in one text however many there are, so that it is prepared once. */
+export function attemptsInsert(
   db: ControlDatabase | ControlTransaction,
-  attempts: readonly (Attempt & { readonly laneId: number })[],
-): Promise<void> {
+  attempts: readonly LaneAttempt[],
+): RawBuilder<unknown> {
   const given = givenRows(
     db,
     COLUMNS,
@@ -98,7 +101,7 @@ export async function insertAttempts(
   const columns = names.map((name) => sql.ref(name))
   const answer = hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`
   const values = names.map((name) => (name === 'answer' ? answer : sql.ref(name)))
-  await sql`
+  return sql`
     insert into webhook_attempt (${sql.join(columns)})
-    select ${sql.join(values)} from ${given} as given`.execute(db)
+    select ${sql.join(values)} from ${given} as given`
 }

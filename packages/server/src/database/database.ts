@@ -89,7 +89,7 @@ function createPool(connectionString: string): Pool {
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     application_name: 'millrace',
-    Client: createPreparingClient(),
+    Client: createPreparingClient(connectionString),
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, whatever its type says
     onConnect: async (client) => void (await client.query(PLANS)),
   })

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { chooseLanes } from '../delivery/choose-lanes.ts'
 import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import type { LaneRow } from './channel-store-row.ts'
-import type { ControlTransaction } from './database.ts'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { isFree, isNoneOf, lanesFromRows } from './lane-store-claim.ts'
 
@@ -18,16 +18,7 @@ export async function claimAlone(
   const { owner, nowMs, leaseMs, exceptLaneIds, among } = request
   const { rows: ready } = await sql<Pick<LaneRow, 'id' | 'host' | 'failures'>>`
     select lane.id, lane.host, state.failures
-    from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
-    where lane.id in (${among === null ? WAITING_LANES : givenLanes(tx, among)})
-    and ${isFree(nowMs)} and ${isNoneOf(tx, exceptLaneIds)}
-    and (
-      exists (
-        select 1 from webhook_message as message where message.lane_id = lane.id
-        and message.seq > state.cursor_seq and message.shelved_until_at is null)
-      or exists (
-        select 1 from webhook_message as message where message.lane_id = lane.id
-        and message.shelved_until_at <= ${nowMs}))
+    ${readyFrom(nowMs, among === null ? WAITING_LANES : givenLanes(tx, among))} and ${isNoneOf(tx, exceptLaneIds)}
     order by state.served_at`.execute(tx)
   const chosen = chooseLanes(
     ready.map(({ id, host, failures }) => ({ id, host: host ?? '', isFailing: failures > 0 })),
@@ -45,6 +36,31 @@ export async function claimAlone(
     select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
     where lane.id in (${claimed})`.execute(tx)
   return lanesFromRows(tx, rows, request)
+}
+
+/** The ids of lanes that have something to send now and that nobody holds, those that waited longest first. */
+export async function readyAlone(
+  db: ControlDatabase,
+  nowMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select lane.id ${readyFrom(nowMs, WAITING_LANES)} order by state.served_at limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Where those of the given lanes are read from that are ready. */
+function readyFrom(nowMs: number, laneIds: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
+    where lane.id in (${laneIds}) and ${isFree(nowMs)}
+    and (
+      exists (
+        select 1 from webhook_message as message where message.lane_id = lane.id
+        and message.seq > state.cursor_seq and message.shelved_until_at is null)
+      or exists (
+        select 1 from webhook_message as message where message.lane_id = lane.id
+        and message.shelved_until_at <= ${nowMs}))`
 }
 
 const WAITING_LANES = sql`

@@ -8,19 +8,31 @@ import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { LANES_READ_TOGETHER, unshelvedBatches } from './lane-store-batch.ts'
 import { joinNewestState } from './lane-states.ts'
+import { areLeasesKnown, noteForgottenLeases } from './lease-memory.ts'
+import { WITHOUT_WAITING } from './unsynced-transaction.ts'
+
+/** The ids of lanes that have something to send now and that nobody holds, those that waited longest first. On PostgreSQL. */
+export async function readyLanes(
+  db: ControlDatabase,
+  nowMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const id = sql<number>`lane.id`
+  const { rows } = await sql<{ id: number }>`
+    select lane.id from webhook_lane as lane ${joinNewestState(id)}
+    where ${isFree(nowMs)} and ${hasSomething(nowMs)}
+    order by state.served_at limit ${limit}`.execute(db)
+  return rows.map((row) => row.id)
+}
 
 /**
- * Claims lanes that have something to send now and that nobody holds, those that waited longest first; `failures`
- * chooses between those that failed last time and the others, `busyHosts` counts what is under way (DL-9). On PostgreSQL.
+ * Claims lanes that have something to send now and that nobody holds, those that waited longest first, but before them those that failed
+ * last time, up to their share; `busyHosts` counts what is under way (DL-9). On PostgreSQL.
  */
 export async function claimReady(
   db: ControlDatabase,
-  { owner, nowMs, leaseMs, hostLimit, exceptLaneIds, among }: ClaimRequest,
-  failures: '=' | '>',
-  limit: number,
-  busyHosts: ReadonlyMap<string, number>,
+  { owner, nowMs, leaseMs, limit, failingLimit, hostLimit, busyHosts, exceptLaneIds, among }: ClaimRequest,
 ): Promise<readonly LaneRow[]> {
-  if (limit <= 0) return []
   // A host that is half busy takes part by what is left to it, so only few hosts are sent along.
   const share = hostShare(hostLimit)
   const crowded = givenRows(
@@ -30,22 +42,26 @@ export async function claimReady(
       .filter(([, count]) => count > hostLimit - share)
       .map(([host, count]) => [host, Math.max(0, hostLimit - count)]),
   )
-  const [id, cursorSeq] = [sql<number>`lane.id`, sql<number>`state.cursor_seq`]
   // Locked by the epoch, which whoever claims or takes a lane meanwhile raises: then it is not found any more.
   const { rows } = await sql<LaneRow>`
-    with standing as materialized (
-      select lane.id, lane.host, state.epoch, state.served_at,
-        row_number() over (partition by lane.host order by state.served_at) as place
-      from ${candidates(db, among)} as lane ${joinNewestState(id)}
-      where ${isFree(nowMs)} and state.failures ${sql.raw(failures)} 0 and ${isNoneOf(db, exceptLaneIds)}
-        and (${waitsBehind(id, cursorSeq)} or ${firstDueAt(id)} <= ${nowMs})
+    with noted as (${noteForgottenLeases(nowMs, leaseMs)}),
+    free as materialized (
+      select lane.id, lane.host, state.epoch, state.served_at, state.failures > 0 as is_failing,
+        row_number() over (partition by state.failures > 0 order by state.served_at) as turn
+      from ${candidates(db, among)} as lane ${joinNewestState(sql<number>`lane.id`)}
+      where ${WITHOUT_WAITING} and ${areLeasesKnown(nowMs, leaseMs)}
+        and ${isFree(nowMs)} and ${isNoneOf(db, exceptLaneIds)} and ${hasSomething(nowMs)}
+    ),
+    standing as materialized (
+      select free.*, row_number() over (partition by host order by is_failing desc, served_at) as place
+      from free where not is_failing or turn <= ${failingLimit}
     ),
     ready as materialized (
       select state.lane_id, state.epoch from standing
       join webhook_lane_state as state on state.lane_id = standing.id and state.epoch = standing.epoch
       where standing.place <= coalesce((select places from ${crowded} as given where given.host = standing.host), ${share})
         and state.lease_until_at <= ${nowMs}
-      order by standing.served_at limit ${limit} for update of state skip locked
+      order by standing.is_failing desc, standing.served_at limit ${limit} for update of state skip locked
     ),
     claimed as (
       update webhook_lane_state as state
@@ -55,6 +71,12 @@ export async function claimReady(
     )
     select lane.*, claimed.* from claimed join webhook_lane as lane on lane.id = claimed.lane_id`.execute(db)
   return rows
+}
+
+/** Something waits behind the cursor of the lane, of which `lane` is the channel and `state` the state, or a shelved message is due. */
+function hasSomething(nowMs: number): RawBuilder<SqlBool> {
+  const [id, cursorSeq] = [sql<number>`lane.id`, sql<number>`state.cursor_seq`]
+  return sql`(${waitsBehind(id, cursorSeq)} or ${firstDueAt(id)} <= ${nowMs})`
 }
 
 /** The channels that are looked at: each by its key, or all. */

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { LaneClaim, LaneStore, Settled, Settlement } from '../delivery/lane.ts'
 import type { ControlDatabase } from './database.ts'
-import { isPlain, settlePlain, type ClaimedSettlement } from './lane-store-settle-group.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
+import { isPlain, settlePlain, type ClaimedSettlement, type SettledGroup } from './lane-store-settle-group.ts'
+import { settleTogether } from './lane-store-settle-together.ts'
 import { settleLane } from './lane-store-settle.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
 
@@ -15,7 +17,7 @@ interface Waiting extends ClaimedSettlement {
 }
 
 /**
- * Settles what several lanes acknowledged in one transaction: what comes while one runs goes together in the next, so
+ * Settles what several lanes have to record in one transaction: what comes while one runs goes together in the next, so
  * that the cost of a commit is shared just when there is much to commit, and nobody waits for company.
  */
 export function createSettler(db: ControlDatabase): LaneStore['settle'] {
@@ -27,13 +29,8 @@ export function createSettler(db: ControlDatabase): LaneStore['settle'] {
       // What arrived in the same turn of the event loop goes together, also where a transaction blocks it.
       await setImmediate()
       let group: readonly Waiting[] = []
-      const settled = await unsyncedTransaction(db, async (tx) => {
-        // Not before the transaction has begun: until then more may join.
-        group = takeGroup(waiting)
-        const lanes = await settlePlain(db, tx, group)
-        if (lanes === null) throw new UnexpectedRows()
-        return lanes
-      }).catch(() => null)
+      // Not before there is a connection, or the transaction has begun: until then more may join.
+      const settled = await begin(db, () => (group = takeGroup(waiting))).catch(() => null)
       for (const one of group) {
         const state = settled?.get(one)
         if (state) one.resolve(state)
@@ -54,6 +51,16 @@ export function createSettler(db: ControlDatabase): LaneStore['settle'] {
       running ??= settleWaiting()
     })
   }
+}
+
+/** Throws, and leaves everything as it was, when they cannot be settled together. */
+function begin(db: ControlDatabase, take: () => readonly ClaimedSettlement[]): Promise<SettledGroup> {
+  if (hasRowLocks(db)) return db.connection().execute((connection) => settleTogether(db, connection, take()))
+  return unsyncedTransaction(db, async (tx) => {
+    const settled = await settlePlain(tx, take())
+    if (settled === null) throw new UnexpectedRows()
+    return settled
+  })
 }
 
 function takeGroup(waiting: Waiting[]): readonly Waiting[] {

@@ -1,31 +1,32 @@
-import type { ClaimedLane, ClaimRequest, LaneClaim, LaneStore } from '../delivery/lane.ts'
+import type { LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
-import { claimAlone } from './lane-store-claim-alone.ts'
-import { claimReady, lanesFromRows } from './lane-store-claim.ts'
+import { claimAlone, readyAlone } from './lane-store-claim-alone.ts'
+import { claimReady, lanesFromRows, readyLanes } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { createBatchReader } from './lane-store-reader.ts'
 import { createSettler } from './lane-store-settler.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
-import { unsyncedTransaction } from './unsynced-transaction.ts'
+import { unsyncedTransaction, WITHOUT_WAITING } from './unsynced-transaction.ts'
 
 /** Lanes in the control database. A lease is a row of `webhook_lane_state` with an owner, an epoch and an end. */
 export function createLaneStore(db: ControlDatabase): LaneStore {
   const settle = createSettler(db)
   const readBatch = createBatchReader(db)
   return {
+    ready: (nowMs, limit) => (hasRowLocks(db) ? readyLanes(db, nowMs, limit) : readyAlone(db, nowMs, limit)),
+
     async claim(request) {
-      if (hasRowLocks(db)) return claimFairly(db, request)
+      if (hasRowLocks(db)) return lanesFromRows(db, await claimReady(db, request), request)
       const lanes = await unsyncedTransaction(db, (tx) => claimAlone(tx, request))
       if (lanes.length > 0) await untilDurable(db)
       return lanes
     },
 
     async renew(claim, leaseUntilAt) {
-      const { numUpdatedRows } = await claimedLane(db, claim)
-        .set({ lease_until_at: leaseUntilAt })
-        .executeTakeFirstOrThrow()
-      return numUpdatedRows > 0n
+      const renewal = claimedLane(db, claim).set({ lease_until_at: leaseUntilAt })
+      const unsynced = hasRowLocks(db) ? renewal.where(WITHOUT_WAITING) : renewal
+      return (await unsynced.executeTakeFirstOrThrow()).numUpdatedRows > 0n
     },
 
     async nextBatch(claim, request) {
@@ -52,7 +53,8 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
 
     async release(claim, servedAt) {
       const set = { owner: null, lease_until_at: 0, served_at: servedAt }
-      await unsyncedTransaction(db, (tx) => claimedLane(tx, claim).set(set).execute())
+      if (hasRowLocks(db)) await claimedLane(db, claim).set(set).where(WITHOUT_WAITING).execute()
+      else await unsyncedTransaction(db, (tx) => claimedLane(tx, claim).set(set).execute())
     },
   }
 }
@@ -63,16 +65,6 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
  */
 async function untilDurable(db: ControlDatabase): Promise<void> {
   await embeddedAdapterOf(db)?.driver.synced()
-}
-
-/** Failing lanes take their share first, and count for their hosts when the others are chosen (DL-9). */
-async function claimFairly(db: ControlDatabase, request: ClaimRequest): Promise<readonly ClaimedLane[]> {
-  const failingLimit = Math.min(request.failingLimit, request.limit)
-  const failing = await claimReady(db, request, '>', failingLimit, request.busyHosts)
-  const busyHosts = new Map(request.busyHosts)
-  for (const { host } of failing) busyHosts.set(host ?? '', (busyHosts.get(host ?? '') ?? 0) + 1)
-  const healthy = await claimReady(db, request, '=', request.limit - failing.length, busyHosts)
-  return lanesFromRows(db, [...failing, ...healthy], request)
 }
 
 /** The lane's row, if its claim stands. */

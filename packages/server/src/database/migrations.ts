@@ -14,6 +14,7 @@ import { openWritesMigration } from './migrations/0062-open-writes.ts'
 import { queuedBytesMigration } from './migrations/0070-queued-bytes.ts'
 import { laneCountersMigration } from './migrations/0071-lane-counters.ts'
 import { laneStatesMigration } from './migrations/0072-lane-states.ts'
+import { leaseMemoryMigration } from './migrations/0073-lease-memory.ts'
 import { keptBatchesMigration } from './migrations/0080-kept-batches.ts'
 
 /** Every schema step, oldest first. */
@@ -33,5 +34,6 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   queuedBytesMigration,
   laneCountersMigration,
   laneStatesMigration,
+  leaseMemoryMigration,
   keptBatchesMigration,
 ]

@@ -96,7 +96,9 @@ async function enqueueIntoLanes(
         ),
       )
   }
-  const joining = { revisions: [...inNew, ...accepted], counters: [...counters.values()], chunks }
+  // In the order of the queue, as what waits is counted by where its first message's bytes begin.
+  const joiningRevisions = [...inNew, ...accepted].toSorted((one, other) => one.seq - other.seq)
+  const joining = { revisions: joiningRevisions, counters: [...counters.values()], chunks }
   await storeRevisions(tx, incoming, joining, nowMs)
   await supersedeDead(tx, superseding)
   // Blocks that the chain has left behind already need no waiting.

@@ -15,11 +15,12 @@ const REFUSALS: ReadonlySet<string> = new Set(['26000', '42P05', '0A000'])
 
 /**
  * Connections for a pool, on which statements that come again and again are prepared once: to plan one takes PostgreSQL longer than to run
- * it. After the first refusal of a prepared statement, which is an error like any other, none of the pool's is prepared any more.
+ * it. After the first refusal of a prepared statement none of the pool's is prepared any more: nothing was executed, so the statement is sent once more as it
+ * is, unless it belongs to a transaction, which PostgreSQL has given up by then. An address with `prepare=false` has nothing prepared.
  */
-export function createPreparingClient(): typeof Client {
+export function createPreparingClient(connectionString: string): typeof Client {
   const nameOf = createNames()
-  let isPreparing = true
+  let isPreparing = new URL(connectionString).searchParams.get('prepare') !== 'false'
 
   return class PreparingClient extends Client {
     // oxlint-disable-next-line typescript/no-explicit-any -- the driver has an overload for each way to call it
@@ -27,9 +28,12 @@ export function createPreparingClient(): typeof Client {
       const isStatement = typeof query === 'string' && Array.isArray(values) && values.length > 0
       const name = isStatement && callback === undefined && isPreparing ? nameOf(query) : null
       if (name === null) return super.query(query, values, callback)
+      const isAlone = this.getTransactionStatus() === 'I'
       return super.query({ name, text: String(query), values }).catch((error: unknown) => {
-        if (error instanceof DatabaseError && REFUSALS.has(error.code ?? '')) isPreparing = false
-        throw error
+        if (!(error instanceof DatabaseError) || !REFUSALS.has(error.code ?? '')) throw error
+        isPreparing = false
+        if (!isAlone) throw error
+        return super.query(query, values)
       })
     }
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
@@ -31,3 +31,10 @@ export function unsyncedTransaction<T>(
     return run(tx)
   })
 }
+
+/**
+ * A condition that holds, for a statement on PostgreSQL that is a transaction by itself: it then does not wait for the disk either. As for
+ * {@link unsyncedTransaction}, without two more ways to the server.
+ */
+export const WITHOUT_WAITING: RawBuilder<SqlBool> = sql`
+  (select set_config('synchronous_commit', 'off', true)) is not null`

@@ -4,28 +4,33 @@ export type LaneIds = readonly number[] | null
 /** Gathers lanes until somebody looks at them. */
 export interface DueLanes {
   add(laneIds: LaneIds): void
-  /** What was added since the last time; undefined if nothing was. */
-  take(): LaneIds | undefined
+  /** Those that were added first and not taken yet, `max` at most, or null for any; undefined if there are none. */
+  take(max?: number): LaneIds | undefined
+  isEmpty(): boolean
 }
 
 /** Beyond so many it costs no more to look at all. */
 const LANES_MAX = 1000
 
 /** Nothing is due at first. */
-export function createDueLanes(): DueLanes {
-  let some = new Set<number>()
+export function createDueLanes(lanesMax = LANES_MAX): DueLanes {
+  const some = new Set<number>()
   let isAny = false
   return {
     add(laneIds) {
       for (const laneId of laneIds ?? []) some.add(laneId)
-      isAny ||= laneIds === null || some.size > LANES_MAX
+      isAny ||= laneIds === null || some.size > lanesMax
       if (isAny) some.clear()
     },
-    take() {
-      const taken = isAny ? null : some.size > 0 ? [...some] : undefined
-      some = new Set()
-      isAny = false
-      return taken
+    take(max = Infinity) {
+      if (isAny) {
+        isAny = false
+        return null
+      }
+      const taken = some.values().take(max).toArray()
+      for (const laneId of taken) some.delete(laneId)
+      return taken.length > 0 ? taken : undefined
     },
+    isEmpty: () => !isAny && some.size === 0,
   }
 }

@@ -112,7 +112,9 @@ export interface ClaimRequest {
  * stands; an acknowledgement counts in any case, because the receiver has the messages (DL-6).
  */
 export interface LaneStore {
-  /** Lanes that have something to send now and that nobody holds, those that waited longest first. */
+  /** The ids of lanes that have something to send now and that nobody holds, those that waited longest first, `limit` at most. */
+  ready(nowMs: number, limit: number): Promise<readonly number[]>
+  /** Takes such lanes, failing ones first, up to their share. */
   claim(request: ClaimRequest): Promise<readonly ClaimedLane[]>
   /** Prolongs the lease; false when the lane has another owner by now. */
   renew(claim: LaneClaim, leaseUntilAt: number): Promise<boolean>

@@ -33,12 +33,16 @@ export interface DeliveryWorkerOptions {
 const SWEEP_MS = 1000
 /** The share of requests that lanes which failed last time may have (DL-9). */
 const FAILING_SHARE = 0.2
-/** After no failing lane was ready it is not asked for one sooner; each waits longer than that anyway. */
-const FAILING_LOOK_MS = 100
+/** Ready lanes that one look at all tells of. */
+const LOOK_MAX = 1000
+/** Lanes that are remembered until there is a place. */
+const DUE_MAX = 10_000
+/** Lanes of crowded hosts that are tried when a place is free: it may be another host's. */
+const CROWDED_MIN = 8
 
 /**
- * One sweep a second looks at all lanes and one after each wake-up at those it is about, and claims as many of them as there are free places
- * (DL-3, DL-9).
+ * Once a second all lanes are looked at for those that are ready, which join those of wake-ups in a row; of these, as many are
+ * claimed as there are free places, so that a claim costs by what it claims, however many wait (DL-3, DL-9).
  */
 export function createDeliveryWorker(
   dependencies: DeliverDependencies,
@@ -50,25 +54,26 @@ export function createDeliveryWorker(
   const running = new Map<ClaimedLane, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> | null = null
-  const due = createDueLanes()
+  const due = createDueLanes(DUE_MAX)
+  /** Lanes for whose hosts there may have been no place; some of them are due again when one is free. */
+  const crowded = createDueLanes(DUE_MAX)
   /** Lanes that somebody woke while they were served. */
   const wokenLate = new Set<number>()
   let areLeasesStale = isSole
   /** Wake-ups that were about no lane in particular. */
   let wakeUps = 0
-  /** A lane has waited after its failure. */
-  let isFailingDue = false
-  /** When a sweep last asked for failing lanes in vain. */
-  let noneFailingAt = Number.NEGATIVE_INFINITY
-  /** True when a sweep took as many lanes as there were places, at all or for a host, and none has looked at all since. */
+  /** True when a look has not told of all, or something failed, and none was begun since. */
   let mayMoreBeReady = false
-  /** A lane has ended since the last sweep began. */
-  let wasPlaceFreed = false
 
   function schedule(laneIds: LaneIds): void {
     if (stopping.signal.aborted) return
     due.add(laneIds)
-    sweeping ??= sweepWhileDue()
+    resume()
+  }
+
+  function resume(): void {
+    const isTaking = !due.isEmpty() && running.size < concurrency && !stopping.signal.aborted
+    if (isTaking) sweeping ??= sweepWhileDue()
   }
 
   /** A lane that waits less than a sweep is looked after when its time has come. */
@@ -78,16 +83,17 @@ export function createDeliveryWorker(
     if (waitMs === 0 || waitMs >= SWEEP_MS || stopping.signal.aborted) return
     const timer = setTimeout(() => {
       timers.delete(timer)
-      isFailingDue = true
       schedule([event.lane.claim.laneId])
     }, waitMs)
     timers.add(timer)
   }
 
   async function sweepWhileDue(): Promise<void> {
-    for (let among = due.take(); among !== undefined && !stopping.signal.aborted; among = due.take()) {
+    for (let among = takeDue(); among !== undefined && !stopping.signal.aborted; among = takeDue()) {
       try {
-        await sweep(among)
+        await syncClock?.()
+        await endStaleLeases()
+        await (among === null ? look() : claim(among))
       } catch (error) {
         mayMoreBeReady = true
         log.error({ err: error }, 'delivery.claim_failed')
@@ -96,42 +102,47 @@ export function createDeliveryWorker(
     sweeping = null
   }
 
-  async function sweep(among: LaneIds): Promise<void> {
-    const limit = concurrency - running.size
-    mayMoreBeReady ||= limit <= 0
-    if (limit <= 0) return
-    wasPlaceFreed = false
-    const served = [...running.keys()].map(({ claim }) => claim.laneId)
-    for (const laneId of served) if (among?.includes(laneId)) wokenLate.add(laneId)
+  /** As many as there are places for; all others stay due. */
+  function takeDue(): LaneIds | undefined {
+    const places = concurrency - running.size
+    return places > 0 ? due.take(places) : undefined
+  }
+
+  async function endStaleLeases(): Promise<void> {
+    if (areLeasesStale) await dependencies.lanes.releaseAll()
+    areLeasesStale = false
+  }
+
+  async function look(): Promise<void> {
+    mayMoreBeReady = false
+    const laneIds = await dependencies.lanes.ready(dependencies.clock.now(), LOOK_MAX)
+    mayMoreBeReady ||= laneIds.length >= LOOK_MAX
+    due.add(laneIds)
+  }
+
+  async function claim(woken: readonly number[]): Promise<void> {
+    const served = new Set(running.keys().map(({ claim }) => claim.laneId))
+    for (const laneId of woken) if (served.has(laneId)) wokenLate.add(laneId)
+    const among = woken.filter((laneId) => !served.has(laneId))
+    if (among.length === 0) return
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
-    const failingRoom = Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing)
     const busyHosts = countHosts(running.keys())
-    await syncClock?.()
-    if (areLeasesStale) {
-      await dependencies.lanes.releaseAll()
-      areLeasesStale = false
-    }
     const claimedAt = dependencies.clock.monotonic()
-    const isAskedForFailing = isFailingDue || claimedAt - noneFailingAt >= FAILING_LOOK_MS
-    isFailingDue = false
     const lanes = await dependencies.lanes.claim({
       owner,
       nowMs: dependencies.clock.now(),
       leaseMs: dependencies.leaseMs,
-      limit,
-      failingLimit: isAskedForFailing ? failingRoom : 0,
+      limit: concurrency - running.size,
+      failingLimit: Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing),
       hostLimit: hostConcurrency,
       busyHosts,
-      exceptLaneIds: served,
+      exceptLaneIds: [...served],
       among,
     })
-    if (isAskedForFailing && !lanes.some(({ state }) => state.failures > 0)) noneFailingAt = claimedAt
-    mayMoreBeReady =
-      lanes.length >= limit ||
-      isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes)) ||
-      // Of the lanes that it was not about a sweep knows nothing new.
-      (among !== null && mayMoreBeReady)
-    if (mayMoreBeReady && wasPlaceFreed) schedule(null)
+    if (isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))) {
+      const claimed = new Set(lanes.map((lane) => lane.claim.laneId))
+      crowded.add(among.filter((laneId) => !claimed.has(laneId)))
+    }
     for (const lane of lanes) running.set(lane, serve(lane, claimedAt))
   }
 
@@ -149,10 +160,11 @@ export function createDeliveryWorker(
     }
     running.delete(lane)
     wokenLate.delete(laneId)
-    wasPlaceFreed = true
     // Whoever found no free place has one now.
-    if (mayMoreBeReady) schedule(null)
-    else if (isDue) schedule([laneId])
+    due.add(crowded.take(Math.max(CROWDED_MIN, concurrency - running.size)) ?? [])
+    if (isDue) due.add([laneId])
+    if (mayMoreBeReady && due.isEmpty()) due.add(null)
+    resume()
   }
 
   return {

@@ -74,7 +74,9 @@ describe('operating webhooks from the command line', () => {
       alertChannel: 'ops',
       successRate: 1,
     })
-    expect((await millrace('channel', 'pause', 'acme/dex', 'hook')).stdout).toMatch(/is paused; 0 messages/)
+    expect((await millrace('channel', 'pause', 'acme/dex', 'hook')).stdout).toMatch(
+      /is paused; waiting: 0 messages\./,
+    )
     expect((await millrace('channel', 'resume', 'acme/dex', 'hook')).stdout).toMatch(/is active/)
     const rotated = await millrace('channel', 'rotate-secret', 'acme/dex', 'hook', '--overlap-seconds', '60')
     expect(rotated.stdout).toMatch(/^whsec_\S+\n/)
@@ -108,7 +110,7 @@ describe('operating webhooks from the command line', () => {
     const before = receiver.calls.length
     expect((await millrace('channel', 'resume', 'acme/dex', 'hook')).code).toBe(0)
     expect((await millrace('deadletter', 'redrive', 'acme/dex', '--channel', 'hook')).stdout).toBe(
-      '1 letters will be sent again.\n',
+      '1 letter will be sent again.\n',
     )
     await receiver.received(before + 1)
     expect(receiver.calls.at(-1)?.text).toContain('"data":1}')

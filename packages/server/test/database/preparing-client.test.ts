@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ControlDatabase } from '../../src/database/database.ts'
+import { openDatabase, type ControlDatabase } from '../../src/database/database.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 
 let database: TestDatabase
@@ -30,12 +30,34 @@ it('prepares what comes again, and only that', async () => {
   })
 })
 
-it('does without after the server did not know a statement, as behind a pooler', async () => {
+it('sends a statement once more that the server did not know, as behind a pooler, and does without from then on', async () => {
   await database.db.connection().execute(async (db) => {
     for (const given of [1, 2, 3]) expect(await doubled(db, given)).toBe(given * 2)
     await sql`deallocate all`.execute(db)
-    await expect(doubled(db, 4)).rejects.toThrow('does not exist')
-    for (const given of [5, 6, 7]) expect(await doubled(db, given)).toBe(given * 2)
+    for (const given of [4, 5, 6]) expect(await doubled(db, given)).toBe(given * 2)
     expect(await countPrepared(db)).toBe(0)
   })
+})
+
+it('fails a transaction whose statement the server did not know, and no other', async () => {
+  await database.db.connection().execute(async (db) => {
+    for (const given of [1, 2, 3]) expect(await doubled(db, given)).toBe(given * 2)
+    await sql`deallocate all`.execute(db)
+    const run = () => db.transaction().execute((tx) => doubled(tx, 4))
+    await expect(run()).rejects.toThrow('does not exist')
+    for (const given of [8, 8, 8]) expect(await run()).toBe(given)
+    expect(await countPrepared(db)).toBe(0)
+  })
+})
+
+it('prepares nothing where the address says so', async () => {
+  const other = await openDatabase(`${database.location}?prepare=false`)
+  try {
+    await other.db.connection().execute(async (db) => {
+      for (const given of [1, 2, 3, 4]) expect(await doubled(db, given)).toBe(given * 2)
+      expect(await countPrepared(db)).toBe(0)
+    })
+  } finally {
+    await other.close()
+  }
 })

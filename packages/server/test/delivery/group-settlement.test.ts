@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Attempt } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
+import type { Outcome } from '../../src/delivery/outcome.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { ACKNOWLEDGED, createBench, exported, type Bench } from './bench.ts'
+import { ACKNOWLEDGED, createBench, exported, refused, type Bench } from './bench.ts'
 
 const CHANNELS = ['one', 'two', 'three']
 const NEXT = { maxMessages: 100, maxBytes: 1_000_000 }
@@ -34,18 +35,22 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
   })
   afterEach(() => database.close())
 
-  /** Serves all channels at the same time; all requests are answered together, after `meanwhile`. */
-  async function serveTogether(meanwhile: () => Promise<unknown>): Promise<void> {
+  /** Serves all channels at the same time; all requests are answered together, after `meanwhile`, those that came first with `outcomes`. */
+  async function serveTogether(
+    meanwhile: () => Promise<unknown>,
+    outcomes: readonly Outcome[] = [],
+  ): Promise<void> {
     let arrived = 0
     const answered = Promise.withResolvers<undefined>()
     bench.endpoint.answer = async () => {
+      const outcome = outcomes[arrived] ?? ACKNOWLEDGED
       arrived += 1
       if (arrived === CHANNELS.length) {
         await meanwhile()
         answered.resolve(undefined)
       }
       await answered.promise
-      return ACKNOWLEDGED
+      return outcome
     }
     const lanes = await bench.claim()
     const { signal } = new AbortController()
@@ -70,6 +75,24 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
     }
     const lanes = await database.db.selectFrom('webhook_lane_state').select(['owner', 'cursor_seq']).execute()
     expect(lanes).toEqual(CHANNELS.map(() => ({ owner: null, cursor_seq: 3 })))
+  })
+
+  it('is recorded beside what others failed to send, which stays and makes their channels wait (DL-3, DL-11)', async () => {
+    await serveTogether(() => Promise.resolve(), [ACKNOWLEDGED, refused(503), ACKNOWLEDGED])
+    const states = await database.db
+      .selectFrom('webhook_lane_state')
+      .select(['owner', 'failures', 'cursor_seq', 'next_attempt_at'])
+      .orderBy('failures')
+      .execute()
+    const nowMs = bench.clock.now()
+    const acknowledged = { owner: null, failures: 0, cursor_seq: 3, next_attempt_at: nowMs }
+    const failed = { owner: null, failures: 1, cursor_seq: 0, next_attempt_at: nowMs + 1000 }
+    expect(states).toEqual([acknowledged, acknowledged, failed])
+    expect(await bench.pending()).toHaveLength(3)
+    expect(await sent()).toHaveLength(6)
+    const channels = await Promise.all(CHANNELS.map((name) => bench.channels.find(7, name)))
+    expect(channels.map((channel) => channel?.recentAttempts)).toEqual([1, 1, 1])
+    expect(channels.filter((channel) => channel?.recentAcknowledged === 1)).toHaveLength(2)
   })
 
   it('does not take along the replacement of one message, which is sent next (DL-8)', async () => {

@@ -268,6 +268,20 @@ describe.each(controlDatabases)('the queue on $name', ({ open }) => {
     expect(new Set(ids()).size).toBe(600)
   })
 
+  it('counts bytes in the order of the queue when positions of old and of new blocks come together (IN-7)', async () => {
+    await bench.configure()
+    await bench.enqueue(exported(1, { position: 0 }))
+    await bench.work()
+    await bench.enqueue(
+      exported(2, { position: 1 }),
+      exported(3, { blockNumber: 101 }),
+      exported(4, { position: 2 }),
+    )
+    const rows = await bench.db.selectFrom('webhook_message').select('body_bytes').execute()
+    const [queued] = await measureQueuedBytes(bench.db)
+    expect(queued?.bytes).toBe(rows.reduce((sum, { body_bytes: bytes }) => sum + bytes, 0))
+  })
+
   it('knows how many bytes wait in each channel, without adding them up (IN-7)', async () => {
     await bench.configure('one', { maxBatchMessages: 2 })
     await bench.configure('two')

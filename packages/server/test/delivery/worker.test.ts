@@ -68,9 +68,10 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
 
   function startWorker({
     concurrency = 16,
+    hostConcurrency = concurrency,
     timeoutMs = 5000,
     lanes = createLaneStore(database.db),
-  }: { concurrency?: number; timeoutMs?: number; lanes?: LaneStore } = {}) {
+  }: { concurrency?: number; hostConcurrency?: number; timeoutMs?: number; lanes?: LaneStore } = {}) {
     const endpoint = createWebhookEndpoint(createAddressGuard({ allowedCidrs: ['127.0.0.0/8'] }), systemClock)
     const worker = createDeliveryWorker(
       {
@@ -82,7 +83,7 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
         leaseMs: 15_000,
         timeoutMs,
       },
-      { owner: 'in process', concurrency, hostConcurrency: concurrency, isSole: false, log: silentLogger },
+      { owner: 'in process', concurrency, hostConcurrency, isSole: false, log: silentLogger },
     )
     closing.push(async () => {
       await worker.stop()
@@ -185,6 +186,37 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     await worker.idle()
     expect(receiver.received).toHaveLength(24)
     expect(await bench.pending()).toEqual([])
+  })
+
+  it('looks at all channels once and then claims no more than it has places, however many wait (DL-9)', async () => {
+    const receiver = await startReceiver()
+    const store = createLaneStore(database.db)
+    let looks = 0
+    const claimed: number[] = []
+    const worker = startWorker({
+      concurrency: 3,
+      hostConcurrency: 100,
+      lanes: {
+        ...store,
+        ready(nowMs, limit) {
+          looks += 1
+          return store.ready(nowMs, limit)
+        },
+        claim(request) {
+          claimed.push(request.among?.length ?? Infinity)
+          return store.claim(request)
+        },
+      },
+    })
+    for (let n = 0; n < 15; n += 1) {
+      await configure(`channel ${n}`, receiver.url)
+      await bench.enqueue(exported(n, { channel: `channel ${n}` }))
+    }
+    worker.wake()
+    await worker.idle()
+    expect(receiver.received).toHaveLength(15)
+    expect(looks).toBe(1)
+    expect(Math.max(...claimed)).toBeLessThanOrEqual(3)
   })
 
   it('delivers to the others while one endpoint hangs (DL-9)', async () => {

@@ -12,44 +12,60 @@ export interface TestDatabase extends OpenDatabase {
   readonly location: string
 }
 
+/** A place for a control database, in which there is none yet. */
+export interface EmptyPlace {
+  readonly location: string
+  remove(): Promise<void>
+}
+
 /** Both control databases, for `describe.each(controlDatabases)('… on $name', ({ open }) => …)`. */
 export const controlDatabases: readonly {
   readonly name: DialectName
   readonly open: () => Promise<TestDatabase>
+  readonly makePlace: () => Promise<EmptyPlace>
 }[] = [
-  { name: 'sqlite', open: openSqlite },
-  { name: 'postgres', open: openPostgres },
+  { name: 'sqlite', open: openSqlite, makePlace: () => Promise.resolve(makeDirectory()) },
+  { name: 'postgres', open: openPostgres, makePlace: () => createPostgres('template0') },
 ]
 
 /** A fresh, migrated SQLite database, for what does not depend on the dialect. */
-export async function openSqlite(): Promise<TestDatabase> {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-sqlite-'))
-  const location = join(directory, 'control.sqlite')
+export function openSqlite(): Promise<TestDatabase> {
+  return openPlace(makeDirectory())
+}
+
+async function openPostgres(): Promise<TestDatabase> {
+  return openPlace(await createPostgres(null))
+}
+
+async function openPlace({ location, remove }: EmptyPlace): Promise<TestDatabase> {
   const database = await openDatabase(location)
   return {
     ...database,
     location,
     close: async () => {
       await database.close()
-      rmSync(directory, { recursive: true, force: true })
+      await remove()
     },
   }
 }
 
-async function openPostgres(): Promise<TestDatabase> {
+function makeDirectory(): EmptyPlace {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-sqlite-'))
+  return {
+    location: join(directory, 'control.sqlite'),
+    remove: async () => rmSync(directory, { recursive: true, force: true }),
+  }
+}
+
+/** A copy of `template`; of the migrated database if it is null. */
+async function createPostgres(template: string | null): Promise<EmptyPlace> {
   const answer = await fetch(inject('postgresBrokerUrl'))
   if (!answer.ok) throw new Error(await answer.text())
-  const { url, template } = (await answer.json()) as PostgresAccess
+  const access = (await answer.json()) as PostgresAccess
   const name = `millrace_test_${randomBytes(8).toString('hex')}`
-  await administer(url, `create database ${name} template ${template}`)
-  const location = databaseUrl(url, name)
-  const database = await openDatabase(location)
+  await administer(access.url, `create database ${name} template ${template ?? access.template}`)
   return {
-    ...database,
-    location,
-    close: async () => {
-      await database.close()
-      await administer(url, `drop database ${name} with (force)`)
-    },
+    location: databaseUrl(access.url, name),
+    remove: () => administer(access.url, `drop database ${name} with (force)`),
   }
 }
