@@ -1,6 +1,7 @@
 /** `npm run bench`: loads a seeded data set over HTTP and measures the service with it. See `--help`. */
 import process from 'node:process'
 import { createApi, PROJECT } from './api.ts'
+import { whileWatched } from './disturbance/disturbance.ts'
 import { measureCache } from './measure-cache.ts'
 import { measureDelivery } from './measure-delivery.ts'
 import { measureIngest } from './measure-ingest.ts'
@@ -8,7 +9,7 @@ import { measureRangeQuery } from './measure-range-query.ts'
 import { measureSql } from './measure-sql.ts'
 import type { Bench, Figure, Measurement } from './measurement.ts'
 import { readOptions, USAGE, type BenchOptions } from './options.ts'
-import { formatFigures, writeResults } from './report.ts'
+import { formatDisturbances, formatFigures, writeResults } from './report.ts'
 import { startService } from './service.ts'
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -43,10 +44,15 @@ async function measure(options: BenchOptions, url: string, key: string): Promise
   const bench: Bench = { options, api, endAt, progress }
   const figures: Figure[] = []
   try {
-    for (const each of MEASUREMENTS) figures.push(...(await each(bench)))
+    for (const each of MEASUREMENTS) {
+      const { result, disturbance } = await whileWatched(() => each(bench))
+      figures.push(...result.map((figure) => ({ ...figure, disturbance })))
+    }
   } finally {
     writeResults(options, startedAt, figures)
-    process.stdout.write(`\n${formatFigures(figures)}\n\nWritten to ${options.out}\n`)
+    process.stdout.write(
+      `\n${formatFigures(figures)}\n\n${formatDisturbances(figures)}\n\nWritten to ${options.out}\n`,
+    )
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Api } from './api.ts'
+import type { Disturbance } from './disturbance/disturbance.ts'
 import type { Latency } from './latency.ts'
 import type { BenchOptions } from './options.ts'
 
@@ -9,6 +10,8 @@ export interface Figure {
   /** What is counted per second. */
   readonly unit?: string
   readonly latency?: Latency
+  /** What kept the machine from its work meanwhile; figures of one measurement share it. */
+  readonly disturbance?: Disturbance
 }
 
 /** What a measurement is given. */

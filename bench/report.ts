@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { dirname } from 'node:path'
 import process from 'node:process'
+import { formatDisturbance } from './disturbance/disturbance.ts'
 import type { Figure } from './measurement.ts'
 import type { BenchOptions } from './options.ts'
 
@@ -36,6 +37,16 @@ export function formatFigures(figures: readonly Figure[]): string {
           column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
         )
         .join('  '),
+    )
+    .join('\n')
+}
+
+/** What kept the machine from its work, a line for each measurement, named by its first figure. */
+export function formatDisturbances(figures: readonly Figure[]): string {
+  const byMeasurement = Map.groupBy(figures, ({ disturbance }) => disturbance)
+  return [...byMeasurement]
+    .flatMap(([disturbance, [first]]) =>
+      disturbance && first ? [`${first.name}: ${formatDisturbance(disturbance)}`] : [],
     )
     .join('\n')
 }

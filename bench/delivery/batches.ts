@@ -6,8 +6,8 @@ export interface BatchJob {
   readonly messages: readonly string[]
 }
 
-/** Arrays that go to one receiver in one request. */
-const BATCH_MESSAGES = 100
+/** Messages of an array that goes to one receiver in one request. */
+export const BATCH_MESSAGES = 100
 
 /** What comes together goes into jobs of up to a hundred messages of one channel, as an expert would do. */
 export function batchesOf(messages: readonly Outgoing[]): readonly BatchJob[] {

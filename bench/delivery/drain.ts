@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { watchDisturbance, type Disturbance } from '../disturbance/disturbance.ts'
 import type { Contender } from './contender.ts'
 import { messageFor } from './messages.ts'
 import { startServer } from './servers.ts'
@@ -13,9 +14,12 @@ export interface DrainResult {
   readonly statementsPerMessage: number | null
   readonly repeated: number
   readonly feedPerSecond: number
+  readonly disturbance: Disturbance
 }
 
 const FEED_MESSAGES = 1000
+/** Blocks that are enqueued at once: nobody has to wait for the disk alone. */
+const FEED_UNDER_WAY = 8
 const PATIENCE_MS = 30_000
 
 /** Fills the queue while no worker runs, then measures how fast one empties it; the receiver answers at once. */
@@ -26,20 +30,19 @@ export async function drain(
   const server = await startServer(contender.server)
   const sink = await startSink()
   try {
+    // Numbers of arrivals are enough: the arrivals of a million messages take memory.
+    await sink.reset(Number.POSITIVE_INFINITY)
     const urls = sink.urls(channels)
     const feeder = await contender.open(server.location, urls)
     const fedAt = performance.now()
-    for (let n = 0; n < messages; n += FEED_MESSAGES) {
-      const count = Math.min(FEED_MESSAGES, messages - n)
-      // A block belongs to one channel, as when a contract is watched by one; the next to the next.
-      const channel = (n / FEED_MESSAGES) % channels
-      await feeder.enqueue(Array.from({ length: count }, (_, index) => messageFor(channel, n + index)))
-      progress(`${contender.name}: ${n} of ${messages} enqueued`)
-    }
+    let next = 0
+    await Promise.all(Array.from({ length: FEED_UNDER_WAY }, fillQueue))
     const feedPerSecond = messages / ((performance.now() - fedAt) / 1000)
     const before = await feeder.statements()
+    const endWatch = await watchDisturbance()
     const worker = await startWorker(contender.name, server.location, urls)
     const { rssBytes, cpuSeconds, report } = await untilDrained(messages)
+    const disturbance = await endWatch()
     const statements = await feeder.statements()
     await worker.stop()
     await feeder.close()
@@ -50,6 +53,19 @@ export async function drain(
       statementsPerMessage: statements === null || before === null ? null : (statements - before) / messages,
       repeated: report.messages - report.distinct,
       feedPerSecond,
+      disturbance,
+    }
+
+    async function fillQueue(): Promise<void> {
+      while (next < messages) {
+        const n = next
+        next += FEED_MESSAGES
+        const count = Math.min(FEED_MESSAGES, messages - n)
+        // A block belongs to one channel, as when a contract is watched by one; the next to the next.
+        const channel = (n / FEED_MESSAGES) % channels
+        await feeder.enqueue(Array.from({ length: count }, (_, index) => messageFor(channel, n + index)))
+        progress(`${contender.name}: ${n + count} of ${messages} enqueued`)
+      }
     }
 
     async function untilDrained(wanted: number) {

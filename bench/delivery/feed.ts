@@ -4,13 +4,17 @@ import { messageFor } from './messages.ts'
 import { nowMs } from './sink.ts'
 
 const TICK_MS = 10
+/** What has not been stored that long after the last message is not waited for. */
+const PATIENCE_MS = 10_000
 
 /** What an open loop came to. */
 export interface Fed {
   /** Messages that were accepted; their numbers are unique in the run. */
   readonly accepted: readonly number[]
-  /** Messages whose acceptance failed, e.g. because a process was killed. */
+  /** Messages whose acceptance failed, e.g. because a process was killed, or that were not stored within {@link PATIENCE_MS} of the last. */
   readonly refused: number
+  /** Why the first of them was not accepted; null if all were, or if it never became known. */
+  readonly refusal: string | null
   /** When each was stored, by its number, of the machine's monotonic clock; as {@link nowMs}. */
   readonly storedAt: ReadonlyMap<number, number>
 }
@@ -33,15 +37,15 @@ export async function feed(
   const startedAt = performance.now()
   const accepted: number[] = []
   const storedAt = new Map<number, number>()
-  let refused = 0
+  let refusal: string | null = null
   let n = firstN
   const under = new Set<Promise<void>>()
 
   async function store(messages: readonly Outgoing[]): Promise<void> {
     try {
       await enqueue(messages)
-    } catch {
-      refused += messages.length
+    } catch (error) {
+      refusal ??= error instanceof Error ? error.message : String(error)
       return
     }
     const at = nowMs()
@@ -65,6 +69,12 @@ export async function feed(
     if (elapsed >= seconds * 1000) break
     await sleep(TICK_MS)
   }
-  await Promise.all(under)
-  return { accepted, refused, storedAt }
+  const patience = new AbortController()
+  await Promise.race([
+    Promise.all(under),
+    sleep(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+  ])
+  patience.abort()
+  const refused = n - firstN - accepted.length
+  return { accepted: [...accepted], refused, refusal, storedAt: new Map(storedAt) }
 }

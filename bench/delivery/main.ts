@@ -1,12 +1,14 @@
 /** `npm run bench:delivery`: delivery of webhooks by this service and by what a team would else build. See `--help`. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { dirname } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { whileWatched } from '../disturbance/disturbance.ts'
 import type { Contender } from './contender.ts'
 import { CONTENDERS } from './contenders.ts'
 import { drain } from './drain.ts'
+import { drawLatencies, type LatencyResult } from './draw-latencies.ts'
 import { kill } from './kill.ts'
 import { openLoop } from './open-loop.ts'
 import { outage } from './outage.ts'
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     waiting: { type: 'string', default: '10000' },
     kills: { type: 'string', default: '4' },
     out: { type: 'string', default: 'bench/results/delivery.json' },
+    plot: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -39,7 +42,8 @@ const USAGE = `npm run bench:delivery -- [options]
   --seconds N       of each open loop, of the outage and of the pinned snapshot (10)
   --waiting N       messages that gather in the outage (10000)
   --kills N         (4)
-  --out FILE        default bench/results/delivery.json
+  --out FILE        default bench/results/delivery.json; latencies are drawn beside it, as .svg
+  --plot LIST       measures nothing, and draws the latencies of such files
 
 Needs the PostgreSQL and, for BullMQ, the Redis of the system; npm packages of peers are installed into bench/.peers.`
 
@@ -81,12 +85,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     }
   },
   async *outage(contender) {
-    const result = await outage(contender, { seconds, waiting: Number(values.waiting), perSecond: 500 })
-    yield [`outage of ${seconds} s with ${values.waiting} waiting`, result]
+    const options = { seconds, waiting: Number(values.waiting), perSecond: 500 }
+    const { result, disturbance } = await whileWatched(() => outage(contender, options))
+    yield [`outage of ${seconds} s with ${values.waiting} waiting`, { ...result, disturbance }]
   },
   async *kill(contender) {
     const kills = Number(values.kills)
-    yield [`${kills} kills`, await kill(contender, { perSecond: 500, kills, patienceSeconds: 60 })]
+    const options = { perSecond: 500, kills, patienceSeconds: 60 }
+    const { result, disturbance } = await whileWatched(() => kill(contender, options))
+    yield [`${kills} kills`, { ...result, disturbance }]
   },
   async *pinned(contender) {
     if (contender.server !== 'postgres') return
@@ -125,6 +132,7 @@ async function run(): Promise<void> {
     values.out,
     `${JSON.stringify({ at: new Date().toISOString(), machine, results }, null, 2)}\n`,
   )
+  plot(results)
 }
 
 const PROGRESS_EVERY_MS = 2000
@@ -136,6 +144,17 @@ function progress(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
+function resultsOf(file: string): readonly object[] {
+  return (JSON.parse(readFileSync(file, 'utf8')) as { readonly results: readonly object[] }).results
+}
+
+/** Latencies of results as a picture beside them. */
+function plot(results: readonly object[]): void {
+  const latencies = results.filter((result): result is LatencyResult => 'deliveredShare' in result)
+  if (latencies.length === 0) return
+  writeFileSync(values.out.replace(/(\.json)?$/, '.svg'), drawLatencies(latencies))
+}
+
 function rounded(_: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toPrecision(4)) : value
 }
@@ -143,4 +162,5 @@ function rounded(_: string, value: unknown): unknown {
 // Servers are ended when the process exits, which it does not by itself when it is told to end.
 process.once('SIGTERM', () => process.exit(143))
 if (values.help) process.stdout.write(`${USAGE}\n`)
-else await run()
+else if (values.plot === undefined) await run()
+else plot(values.plot.split(',').flatMap(resultsOf))

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'pg'
+import { watchDisturbance, type Disturbance } from '../disturbance/disturbance.ts'
 import type { Contender, Outgoing } from './contender.ts'
-import { startDiskProbe, type DiskFigures } from './disk-probe.ts'
 import { feed } from './feed.ts'
 import { startServer, type QueueServer } from './servers.ts'
 import { latencyOf, type Latency } from './stages.ts'
@@ -56,14 +56,19 @@ export async function inArena<T>(
 
 /** What messages at a rate came to. */
 export interface OpenLoopResult extends Latency {
+  /** Messages that the queue did not take, and why not. */
+  readonly refused: number
+  readonly refusal: string | null
   /** Of the messages that should have come. */
   readonly deliveredShare: number
+  /** Messages that arrived in a second, also those that were enqueued before what is measured; of healthy channels. */
+  readonly arrivedPerSecond: number
   readonly rssBytes: number
   /** Of the worker; of sender and worker where they are one process. */
   readonly cpuMicrosPerMessage: number
   /** Of sender and worker; null where there is no server to ask. */
   readonly statementsPerMessage: number | null
-  readonly disk: DiskFigures
+  readonly disturbance: Disturbance
 }
 
 const WARM_UP_SECONDS = 2
@@ -93,26 +98,29 @@ export async function openLoop(
     await feed(enqueue, { perSecond, seconds: WARM_UP_SECONDS, channels, firstN: 0 })
     await sink.reset(nowMs())
     const before = { statements: await statements(), ...(await worker.usage()) }
-    const endProbe = await startDiskProbe()
+    const endWatch = await watchDisturbance()
     const firstN = WARM_UP_SECONDS * perSecond
-    const { storedAt } = await feed(enqueue, { perSecond, seconds, channels, firstN })
+    const { storedAt, refused, refusal } = await feed(enqueue, { perSecond, seconds, channels, firstN })
     await sleep(SETTLE_MS)
-    const disk = await endProbe()
-    const { arrivals } = await sink.report(true)
+    const disturbance = await endWatch()
+    const { arrivals, distinct, firstAt, lastAt } = await sink.report(true)
     const after = { statements: await statements(), ...(await worker.usage()) }
     await pin?.()
     const count = perSecond * seconds
     const wanted = count * (1 - hanging / channels)
     return {
       ...latencyOf(arrivals, storedAt),
+      refused,
+      refusal,
       deliveredShare: Math.min(1, arrivals.length / wanted),
+      arrivedPerSecond: lastAt > firstAt ? (distinct * 1000) / (lastAt - firstAt) : 0,
       rssBytes: after.rssBytes,
       cpuMicrosPerMessage: ((after.cpuSeconds - before.cpuSeconds) * 1e6) / count,
       statementsPerMessage:
         after.statements === null || before.statements === null
           ? null
           : (after.statements - before.statements) / count,
-      disk,
+      disturbance,
     }
   })
 }

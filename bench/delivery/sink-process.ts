@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import { SENT_AT_HEADER } from './post.ts'
 import type { Arrival, SinkOrder, SinkReport } from './sink.ts'
+import { tell } from './tell.ts'
 
 interface Payload {
   readonly data?: { readonly n: number; readonly at: number }
@@ -92,7 +93,7 @@ process.on('message', (order: SinkOrder) => {
         hanging: new Set(order.hanging.map((channel) => `/${channel}`)),
         isDown: order.isDown,
       }
-      process.send?.({})
+      tell({})
       break
     case 'reset':
       seen = new Uint8Array(1024)
@@ -101,7 +102,7 @@ process.on('message', (order: SinkOrder) => {
       perSecond = new Map()
       firstBatches = new Map()
       healthyFrom = order.arrivalsFrom
-      process.send?.({})
+      tell({})
       break
     case 'report': {
       const report: SinkReport = {
@@ -119,11 +120,11 @@ process.on('message', (order: SinkOrder) => {
           Math.max(0, ...firstBatches.values().map((sizes) => sizes[index] ?? 0)),
         ),
       }
-      process.send?.(report)
+      tell(report)
     }
   }
 })
 
 // Whoever measures is gone.
 process.on('disconnect', () => process.exit(1))
-server.listen(0, '0.0.0.0', 8192, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+server.listen(0, '0.0.0.0', 8192, () => tell({ port: (server.address() as AddressInfo).port }))

@@ -3,22 +3,23 @@ import { once } from 'node:events'
 import process from 'node:process'
 import type { Outgoing } from './contender.ts'
 import { contenderNamed } from './contenders.ts'
+import { tell } from './tell.ts'
 
 const [, , name = '', location = ''] = process.argv
-process.send?.('listening')
+tell('listening')
 const [urls] = (await once(process, 'message')) as [readonly string[]]
 const worker = await contenderNamed(name).work(location, urls)
 process.on('message', (order: 'usage' | { readonly id: number; readonly enqueue: readonly Outgoing[] }) => {
   if (order === 'usage') {
-    process.send?.({ usage: { rssBytes: process.memoryUsage.rss(), cpu: process.cpuUsage() } })
+    tell({ usage: { rssBytes: process.memoryUsage.rss(), cpu: process.cpuUsage() } })
     return
   }
   worker.enqueue?.(order.enqueue).then(
-    () => process.send?.({ id: order.id, isStored: true }),
-    () => process.send?.({ id: order.id, isStored: false }),
+    () => tell({ id: order.id, isStored: true }),
+    () => tell({ id: order.id, isStored: false }),
   )
 })
 process.on('SIGTERM', () => void worker.stop().then(() => process.exit(0)))
 // Whoever measures is gone.
 process.on('disconnect', () => process.exit(1))
-process.send?.('started')
+tell('started')

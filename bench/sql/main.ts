@@ -9,6 +9,7 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { formatDisturbance, whileWatched } from '../disturbance/disturbance.ts'
 import { createClient } from './client.ts'
 import { fillTables } from './fill-tables.ts'
 import { MEASUREMENTS, type SqlBench } from './measurements.ts'
@@ -52,7 +53,9 @@ async function run(): Promise<void> {
       show,
     }
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-      if (values.only.split(',').includes(name)) await measure(bench)
+      if (!values.only.split(',').includes(name)) continue
+      const { disturbance } = await whileWatched(() => measure(bench))
+      show(`${name}: ${formatDisturbance(disturbance)}`)
     }
     show(
       `load of the machine ${loadavg()

@@ -11,6 +11,7 @@ import { silentLogger } from '../../../packages/server/src/platform/logger.ts'
 import { createDeliveryWorker } from '../../../packages/server/src/processes/delivery-worker.ts'
 import { createAddressGuard } from '../../../packages/server/src/webhooks/address-guard.ts'
 import { createWebhookEndpoint } from '../../../packages/server/src/webhooks/endpoint.ts'
+import { coalesce } from '../coalesce.ts'
 import type { Contender, Feeder, Outgoing } from '../contender.ts'
 import { SENT_AT_HEADER } from '../post.ts'
 import { nowMs } from '../sink.ts'
@@ -97,26 +98,14 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
 
 /** As ingest does: what comes while a transaction runs goes together in the next one. */
 function createEnqueue(db: ControlDatabase, wake: (laneIds: readonly number[]) => void): Feeder['enqueue'] {
-  let waiting: ReturnType<typeof exportOf>[] = []
-  let next: Promise<void> | null = null
-  let last: Promise<unknown> = Promise.resolve()
-
-  async function storeWaiting(): Promise<void> {
-    await last
-    const exports = waiting
-    waiting = []
-    next = null
+  const store = coalesce(async (exports: readonly ReturnType<typeof exportOf>[]) => {
     const stored = db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, exports, Date.now()))
-    last = stored.catch(() => undefined)
     wake((await stored).laneIds)
-  }
-
+  })
   return (messages) => {
     // What is enqueued together is a block, as processors send it.
     const blockNumber = messages[0]?.n ?? 0
-    waiting.push(...messages.map((message, position) => exportOf(message, blockNumber, position)))
-    next ??= storeWaiting()
-    return next
+    return store(messages.map((message, position) => exportOf(message, blockNumber, position)))
   }
 }
 

@@ -1,8 +1,8 @@
-import { Pool } from 'pg'
+import { coalesce } from '../coalesce.ts'
 import type { Contender, Outgoing } from '../contender.ts'
 import { importPeer } from '../peers.ts'
 import { post } from '../post.ts'
-import { countStatements } from '../statements.ts'
+import { createStatementCounter } from '../statements.ts'
 
 interface Boss {
   on(event: 'error', listener: () => void): void
@@ -30,22 +30,24 @@ export const pgBoss = (build: 'plain' | 'expert'): Contender => ({
     await boss.start()
     const names = build === 'plain' ? ['messages'] : urls.map((_, channel) => `channel-${channel}`)
     for (const name of names) await boss.createQueue(name, QUEUE)
-    const pool = new Pool({ connectionString: location, max: 1 })
-    pool.on('error', () => {})
-    return {
-      async enqueue(messages) {
-        const byQueue = Map.groupBy(messages, ({ channel }) =>
-          build === 'plain' ? 'messages' : `channel-${channel}`,
+    const statements = createStatementCounter(location)
+
+    async function enqueue(messages: readonly Outgoing[]): Promise<void> {
+      const byQueue = Map.groupBy(messages, ({ channel }) =>
+        build === 'plain' ? 'messages' : `channel-${channel}`,
+      )
+      for (const [name, list] of byQueue)
+        await boss.insert(
+          name,
+          list.map((data) => ({ data })),
         )
-        for (const [name, list] of byQueue)
-          await boss.insert(
-            name,
-            list.map((data) => ({ data })),
-          )
-      },
-      statements: () => countStatements(pool),
+    }
+
+    return {
+      enqueue: build === 'plain' ? enqueue : coalesce(enqueue),
+      statements: statements.count,
       async close() {
-        await pool.end()
+        await statements.close()
         await boss.stop({ graceful: false })
       },
     }

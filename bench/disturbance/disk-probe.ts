@@ -3,23 +3,16 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { percentile } from './percentile.ts'
-
-/** How long the disk takes to keep a page, in milliseconds. */
-export interface DiskFigures {
-  readonly syncP50: number
-  readonly syncP99: number
-  readonly syncMax: number
-}
+import { summarise, type Latency } from '../latency.ts'
 
 const PAGE_BYTES = 4096
 const EVERY_MS = 100
 
 /**
  * Writes a page and waits for the disk, ten times a second beside whatever is measured: a latency that contains a commit can be no better
- * than this. Returns a function that ends it.
+ * than this. Returns a function that ends it and tells how long the disk took.
  */
-export async function startDiskProbe(): Promise<() => Promise<DiskFigures>> {
+export async function startDiskProbe(): Promise<() => Promise<Latency>> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-bench-disk-'))
   const file = await open(join(directory, 'probe'), 'w')
   const stopping = new AbortController()
@@ -42,6 +35,6 @@ export async function startDiskProbe(): Promise<() => Promise<DiskFigures>> {
     await probing
     await file.close()
     rmSync(directory, { recursive: true, force: true })
-    return { syncP50: percentile(took, 0.5), syncP99: percentile(took, 0.99), syncMax: percentile(took, 1) }
+    return summarise(took)
   }
 }
