@@ -12,9 +12,11 @@ export interface Latency {
   readonly p99SinceStored: number
   /** Where the slowest hundredth of all messages spent its time on average. */
   readonly slowest: Stages
+  /** The median of each stage, over all messages. */
+  readonly typical: Stages
 }
 
-/** The way of a message: until it was stored, until the request that carries it was begun, until that arrived. */
+/** The way of a message in milliseconds: until it was stored, until the request that carries it was begun, until that arrived. */
 interface Stages {
   readonly storing: number
   readonly waiting: number
@@ -31,18 +33,27 @@ export function latencyOf(arrivals: readonly Arrival[], storedAt: ReadonlyMap<nu
   const slowest = arrivals
     .toSorted((a, b) => lengthOf(b) - lengthOf(a))
     .slice(0, Math.ceil(arrivals.length * SLOWEST_SHARE))
-    .map((arrival) => stagesOf(arrival, storedAt))
   return {
     p50: percentile(total, 0.5),
     p99: percentile(total, 0.99),
     p99First: percentile(total.slice(0, tenth), 0.99),
     p99Last: percentile(total.slice(-tenth), 0.99),
     p99SinceStored: percentile(sinceStored, 0.99),
-    slowest: {
-      storing: mean(slowest.map(({ storing }) => storing)),
-      waiting: mean(slowest.map(({ waiting }) => waiting)),
-      request: mean(slowest.map(({ request }) => request)),
-    },
+    slowest: eachStage(slowest, storedAt, mean),
+    typical: eachStage(arrivals, storedAt, (values) => percentile(values, 0.5)),
+  }
+}
+
+function eachStage(
+  arrivals: readonly Arrival[],
+  storedAt: ReadonlyMap<number, number>,
+  summarise: (values: readonly number[]) => number,
+): Stages {
+  const stages = arrivals.map((arrival) => stagesOf(arrival, storedAt))
+  return {
+    storing: summarise(stages.map(({ storing }) => storing)),
+    waiting: summarise(stages.map(({ waiting }) => waiting)),
+    request: summarise(stages.map(({ request }) => request)),
   }
 }
 
@@ -50,7 +61,7 @@ function lengthOf([, at, , arrivedAt]: Arrival): number {
   return arrivedAt - at
 }
 
-/** A message may be sent before whoever enqueued it hears that it is stored: then it was stored in no time. */
+/** A message may be sent before whoever enqueued it hears that it is stored: then it counts as stored when it was sent. */
 function stagesOf([n, at, sentAt, arrivedAt]: Arrival, storedAt: ReadonlyMap<number, number>): Stages {
   const stored = Math.min(Math.max(at, storedAt.get(n) ?? at), sentAt)
   return { storing: stored - at, waiting: sentAt - stored, request: arrivedAt - sentAt }

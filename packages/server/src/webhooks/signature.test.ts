@@ -26,4 +26,14 @@ describe('the signature of a webhook', () => {
     )
     expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
   })
+
+  it('is of its own secret again after more secrets have signed than are remembered (DL-1)', () => {
+    const content = { webhookId: 'msg_1', timestampSeconds: 1, body: Buffer.from('[]') }
+    const sign = (secret: string) => signatureHeaders(content, [secret])['webhook-signature']
+    const [one, other] = [createWebhookSecret(), createWebhookSecret()]
+    const signatures = [sign(one), sign(other)]
+    expect(new Set(signatures).size).toBe(2)
+    for (let count = 0; count < 5000; count += 1) sign(createWebhookSecret())
+    expect([sign(one), sign(other)]).toEqual(signatures)
+  })
 })

@@ -1,7 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-
-/** Standard Webhooks: a secret is `whsec_` and base64 of 24 to 64 bytes. */
-const SECRET_PREFIX = 'whsec_'
+import { SECRET_PREFIX, signingKeyOf } from './signing-key.ts'
 
 /** A new signing secret of 32 random bytes. */
 export function createWebhookSecret(): string {
@@ -24,8 +22,9 @@ export function signatureHeaders(
   secrets: readonly string[],
 ): Readonly<Record<string, string>> {
   const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-    const mac = createHmac('sha256', key).update(`${webhookId}.${timestampSeconds}.`).update(body)
+    const mac = createHmac('sha256', signingKeyOf(secret))
+      .update(`${webhookId}.${timestampSeconds}.`)
+      .update(body)
     return `v1,${mac.digest('base64')}`
   })
   return {
