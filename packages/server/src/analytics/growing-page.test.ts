@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { ByteText } from '../cache/byte-text.ts'
 import { createPageGrowth } from './growing-page.ts'
 import { PageFill, type Page } from './page.ts'
 
@@ -40,7 +41,13 @@ it.each([{ isForReaderAlone: true }, { isForReaderAlone: false }])(
           text += String((await next).value)
           next = pieces.next()
         }
-        const page: Page = { columns: [], rows: '', rowCount: fill.rowCount, generatedAt: 0, next: null }
+        const page: Page = {
+          columns: [],
+          rows: new ByteText([]),
+          rowCount: fill.rowCount,
+          generatedAt: 0,
+          next: null,
+        }
         growth.end(page)
         for (let piece = await next; !piece.done; piece = await pieces.next()) text += String(piece.value)
         expect(text).toBe(expected.slice(0, -2))

@@ -1,11 +1,12 @@
+import { ByteText } from '../cache/byte-text.ts'
 import type { Column } from './columns.ts'
 import type { RowBatch } from './encode-rows.ts'
 
 /** Part of a result, and where the rest of it is. */
 export interface Page {
   readonly columns: readonly Column[]
-  /** JSON text: objects with a member for every column, with commas between them. A page out of the cache has it as a string. */
-  readonly rows: RowText | string
+  /** JSON text: objects with a member for every column, with commas between them. */
+  readonly rows: ByteText
   readonly rowCount: number
   /** Epoch milliseconds of the execution. */
   readonly generatedAt: number
@@ -13,24 +14,6 @@ export interface Page {
   readonly rowsRead?: number
   /** Null when these are the last rows. */
   readonly next: { readonly resultId: string; readonly firstRow: number } | null
-}
-
-/** JSON text as bytes, which an answer takes as they are: turning them into a string and back would cost as much as making them. */
-export class RowText {
-  /** The text, one part behind the other. */
-  readonly parts: readonly Uint8Array[]
-
-  constructor(parts: readonly Uint8Array[]) {
-    this.parts = parts
-  }
-
-  toString(): string {
-    return Buffer.concat(this.parts).toString()
-  }
-
-  toJSON(): string {
-    return this.toString()
-  }
 }
 
 /** Where a page ends, whichever comes first (SQ-5). A page holds at least one row. */
@@ -105,8 +88,8 @@ export class PageFill {
   }
 
   /** The rows taken, but for those that were forgotten. */
-  text(): RowText {
-    return new RowText(
+  text(): ByteText {
+    return new ByteText(
       this.#parts.map((part, n) =>
         n === this.#parts.length - 1 ? part.subarray(0, part.length - SEPARATOR_BYTES) : part,
       ),

@@ -14,7 +14,7 @@ export interface CacheLimits {
   readonly memoryBytesMax: number
   /** Compressed answers in the control database. */
   readonly storeBytesMax: number
-  /** JSON of one answer; a longer one is not cached. */
+  /** One answer before it is compressed; a longer one is not cached. */
   readonly entryBytesMax: number
   /** Older answers are dropped from the control database, whatever ttl a caller would accept. */
   readonly ageMaxMs: number

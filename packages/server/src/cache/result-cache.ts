@@ -55,7 +55,7 @@ export interface RunningResultCache extends ResultCache {
 type Flight = Promise<CacheEntry | null>
 
 /**
- * Answers from memory, then from the store, then by computing (CA-2…CA-6). Answers are JSON values with rows of numbers, shared between callers, and must not
+ * Answers from memory, then from the store, then by computing (CA-2…CA-6). Answers are JSON values with rows of numbers and texts of bytes, shared between callers, and must not
  * be changed. A computation is shared by all who miss while it runs. A forced one shares with no computation that began earlier, because that
  * may not see what the caller wants to see. The store is an aid: when it fails, answers are computed.
  */

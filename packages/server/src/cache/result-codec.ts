@@ -1,34 +1,55 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
-import { joinRows, splitRows, type SplitValue } from './split-rows.ts'
+import { ByteText } from './byte-text.ts'
+import { joinValue, splitValue, type SplitValue } from './split-value.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
 /** Level 1: cached answers are written once and read a few times, so the time to write counts. */
 const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 1 }
+/** Ends the first line. JSON text holds none. */
+const LINE_BREAK = 0x0a
 
-/** An answer as it is stored; null for one of more than `bytesMax` of JSON. Compressed off the event loop. */
-export async function encodeResult(value: unknown, bytesMax: number): Promise<Uint8Array | null> {
-  const split = splitRows(value)
-  const rows = split?.rows.map((row) => Array.from(row))
-  const json = JSON.stringify({ frame: split?.frame, rows })
-  return Buffer.byteLength(json) > bytesMax ? null : compress(json, { params: PARAMETERS })
+/** The first line of a stored answer, as JSON. Behind it stand the bytes of its texts, one behind the other. */
+interface FirstLine extends Pick<SplitValue, 'frame'> {
+  /** No number is null in JSON. */
+  readonly rows: readonly (readonly (number | null)[])[]
+  readonly textLengths: readonly number[]
 }
 
-/** Takes back what `encodeResult` made; null for what an earlier release did. Refuses to unpack more than `bytesMax`. */
+/** An answer as it is stored; null for nothing, and for one of more than `bytesMax` before it is compressed, which is done off the event loop. */
+export async function encodeResult(value: unknown, bytesMax: number): Promise<Uint8Array | null> {
+  const split = splitValue(value)
+  if (!split) return null
+  const { frame, rows, texts } = split
+  const firstLine: FirstLine = {
+    frame,
+    rows: rows.map((row) => Array.from(row)),
+    textLengths: texts.map(({ byteLength }) => byteLength),
+  }
+  const { parts, byteLength } = new ByteText([
+    Buffer.from(`${JSON.stringify(firstLine)}\n`),
+    ...texts.flatMap((text) => text.parts),
+  ])
+  return byteLength > bytesMax ? null : compress(Buffer.concat(parts, byteLength), { params: PARAMETERS })
+}
+
+/** Takes back what `encodeResult` made; null for what an earlier release did, all of it in one line without an end. Refuses to unpack more than `bytesMax`. */
 export async function decodeResult(
   body: Uint8Array,
   bytesMax: number,
 ): Promise<{ readonly value: unknown } | null> {
-  const json = (await decompress(body, { maxOutputLength: bytesMax })).toString('utf8')
-  const stored = JSON.parse(json) as Partial<StoredResult> | null
-  if (typeof stored?.frame !== 'string' || !stored.rows) return null
-  const rows = stored.rows.map((row) => Float64Array.from(row.map((value) => value ?? Number.NaN)))
-  return { value: joinRows({ frame: stored.frame, rows }) }
-}
-
-/** No number is null in JSON. */
-interface StoredResult extends Pick<SplitValue, 'frame'> {
-  readonly rows: readonly (readonly (number | null)[])[]
+  const bytes = await decompress(body, { maxOutputLength: bytesMax })
+  const lineEnd = bytes.indexOf(LINE_BREAK)
+  if (lineEnd < 0) return null
+  const { frame, rows, textLengths } = JSON.parse(bytes.toString('utf8', 0, lineEnd)) as FirstLine
+  let at = lineEnd + 1
+  return {
+    value: joinValue({
+      frame,
+      rows: rows.map((row) => Float64Array.from(row.map((value) => value ?? Number.NaN))),
+      texts: textLengths.map((length) => new ByteText([bytes.subarray(at, (at += length))])),
+    }),
+  }
 }

@@ -1,7 +1,7 @@
 /** An answer as it is kept. */
 export interface StoredResult {
   readonly projectId: number
-  /** JSON, compressed with zstd. */
+  /** What `encodeResult` makes. */
   readonly body: Uint8Array
   /** Epoch milliseconds at which its computation, or its last renewal, began. */
   readonly computedAt: number

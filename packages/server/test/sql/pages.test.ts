@@ -156,6 +156,19 @@ describe.each(controlDatabases)('pages of the spool on $name', ({ open }) => {
     expect(await countKept()).toBe(1)
   })
 
+  it('gives a cached page to another instance as it was, whatever it holds (CA-7, SQ-4)', async () => {
+    const text = String.raw`'é"\\\n\u0001t0 2'`
+    const statement = { sql: `select id, ${text} as s, rand() as r from Transfer order by id`, pageSize: 400 }
+    const policy = { ...DEFAULT_POLICY, isRefreshForced: true }
+    const first = await sql.run(statement, { policy })
+    await sql.stored()
+    const other = await createSqlFixture(test.engine, database, own, { clock, instance: 'two' })
+    const again = await other.run(statement, { policy: DEFAULT_POLICY })
+    expect(again.stats).toMatchObject({ isCached: true, details: { source: 'store' } })
+    expect(again.page).toEqual(first.page)
+    expect((await other.run({ cursor: again.cursor })).page.rows).toHaveLength(400)
+  })
+
   it('computes a cached page anew when the pages behind it have gone (CA-7)', async () => {
     const statement = { sql: 'select id from Transfer order by id', pageSize: 400 }
     await sql.run(statement, { policy: DEFAULT_POLICY })

@@ -74,6 +74,8 @@ export interface SqlFixture {
   ): Promise<ReadAnswer>
   /** Every page, following the cursor. */
   pages(request: Partial<SqlRequest>): Promise<ReadAnswer[]>
+  /** Resolves when the control database has every page that is cached. */
+  stored(): Promise<void>
 }
 
 /** A request that names nothing. */
@@ -96,13 +98,14 @@ export async function createSqlFixture(
   options: { clock: Clock; limits?: Partial<SqlLimits>; instance?: string },
 ): Promise<SqlFixture> {
   const { clock } = options
+  const cache = openTestCache({ db: database.db, clock, log: { warn: () => undefined } })
   const analytics = createAnalytics({
     engine: createSqlEngine(engine),
     spool: createSqlSpool(database.db),
     executionStore: createExecutionStore(database.db),
     queries: createSavedQueryStore(database.db),
     cursors: createCursorCodec(await sharedSecret(database.db, 'sql-cursor', randomBytes(32))),
-    cache: { through: openTestCache({ db: database.db, clock, log: { warn: () => undefined } }).ask },
+    cache: { through: cache.ask },
     clock,
     instance: options.instance ?? 'one',
     sleep: (ms) => setTimeout(ms),
@@ -125,6 +128,7 @@ export async function createSqlFixture(
       }
       return answers
     },
+    stored: cache.settled,
   }
   return fixture
 }

@@ -8,10 +8,9 @@ import { AnswerParts } from '../answer-parts.ts'
  */
 export function withResult(rest: object, page: Page, cursor: string): AnswerParts {
   const before = JSON.stringify(rest).slice(0, -1)
-  const { rows } = page
   return new AnswerParts([
     Buffer.from(`${before}${before === '{' ? '' : ','}${beforeRows(page.columns)}`),
-    ...(typeof rows === 'string' ? [Buffer.from(rows)] : rows.parts),
+    ...page.rows.parts,
     Buffer.from(`${behindRows(page, cursor)}}`),
   ])
 }
