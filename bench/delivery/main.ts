@@ -98,7 +98,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   async *pinned(contender) {
     if (contender.server !== 'postgres') return
     for (const isPinned of [false, true]) {
-      // What grows with a pinned snapshot shows in its first and last tenth; without one a short run tells as much.
+      // What grows with a pinned snapshot shows from tenth to tenth; without one a short run tells as much.
       const options = { seconds: isPinned ? seconds : Math.min(seconds, PLAIN_SECONDS), isPinned }
       const result = await openLoop(contender, { channels: 10, perSecond: 3000, ...options })
       yield [`3000 a second, ${isPinned ? 'a' : 'no'} pinned snapshot`, result]

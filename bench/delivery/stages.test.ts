@@ -20,3 +20,10 @@ it('counts a message that is sent before whoever enqueued it hears that it is st
   expect(typical).toEqual({ storing: 4, waiting: 0, request: 2 })
   expect(p99SinceStored).toBe(0)
 })
+
+it('tells of each tenth of the run by itself', () => {
+  const arrivals = Array.from({ length: 100 }, (_, n) => [n, 0, 1, n < 90 ? 2 : n] as const)
+  const { tenths } = latencyOf(arrivals, new Map())
+  expect(tenths.map(({ p50 }) => p50)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 95])
+  expect(tenths.at(-1)?.p99).toBe(99)
+})

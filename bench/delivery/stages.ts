@@ -5,9 +5,8 @@ import type { Arrival } from './sink.ts'
 export interface Latency {
   readonly p50: number
   readonly p99: number
-  /** Of what arrived in the first and in the last tenth of the run. */
-  readonly p99First: number
-  readonly p99Last: number
+  /** Of each tenth of what arrived, in order of arrival: what grows with time shows here, and what was only a moment as well. */
+  readonly tenths: readonly { readonly p50: number; readonly p99: number }[]
   /** The same, from when whoever enqueued was told that the message is stored. */
   readonly p99SinceStored: number
   /** Where the slowest hundredth of all messages spent its time on average. */
@@ -24,11 +23,12 @@ interface Stages {
 }
 
 const SLOWEST_SHARE = 0.01
+const TENTHS = 10
 
 /** Latencies of arrivals, in order of arrival; `storedAt` by number of the message. */
 export function latencyOf(arrivals: readonly Arrival[], storedAt: ReadonlyMap<number, number>): Latency {
   const total = arrivals.map(([, at, , arrivedAt]) => arrivedAt - at)
-  const tenth = Math.ceil(total.length / 10)
+  const tenth = Math.ceil(total.length / TENTHS)
   const sinceStored = arrivals.map(([n, at, , arrivedAt]) => Math.max(0, arrivedAt - (storedAt.get(n) ?? at)))
   const slowest = arrivals
     .toSorted((a, b) => lengthOf(b) - lengthOf(a))
@@ -36,8 +36,10 @@ export function latencyOf(arrivals: readonly Arrival[], storedAt: ReadonlyMap<nu
   return {
     p50: percentile(total, 0.5),
     p99: percentile(total, 0.99),
-    p99First: percentile(total.slice(0, tenth), 0.99),
-    p99Last: percentile(total.slice(-tenth), 0.99),
+    tenths: Array.from({ length: TENTHS }, (_, n) => total.slice(n * tenth, (n + 1) * tenth)).map((part) => ({
+      p50: percentile(part, 0.5),
+      p99: percentile(part, 0.99),
+    })),
     p99SinceStored: percentile(sinceStored, 0.99),
     slowest: eachStage(slowest, storedAt, mean),
     typical: eachStage(arrivals, storedAt, (values) => percentile(values, 0.5)),
