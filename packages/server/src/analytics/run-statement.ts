@@ -26,6 +26,12 @@ export interface RunOptions {
   readonly isForReaderAlone?: boolean
 }
 
+/** How one execution differs from others of its statement. */
+type Manner = Pick<Execution, 'runId' | 'isShort'>
+
+/** Whoever asks for no more than so many rows waits for the time until they come; of longer results the time that each row takes counts. */
+const SHORT_ROWS_MAX = 10_000
+
 export interface StatementRunner {
   /** Runs a statement when its turn comes. What it returns may be read while the rest is still on its way. */
   run(prepared: PreparedStatement, options: RunOptions): Promise<RunningResult>
@@ -78,7 +84,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     prepared: PreparedStatement,
     signal: AbortSignal,
     start: (run: Execution) => Promise<Stream>,
-    runId?: string,
+    manner: Manner = {},
   ): Promise<Stream> {
     const { statement, scope, parameters, source } = prepared
     const refusal = new AbortController()
@@ -91,7 +97,7 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     }
     const check = checkResolved(prepared, run)
     check.catch(() => undefined)
-    const stream = start(runId === undefined ? run : { ...run, runId })
+    const stream = start({ ...run, ...manner })
     stream.catch(() => undefined)
     try {
       await check
@@ -102,13 +108,13 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     }
   }
 
-  function execute(prepared: PreparedStatement, signal: AbortSignal, runId?: string): Promise<RowStream> {
+  function execute(prepared: PreparedStatement, signal: AbortSignal, manner?: Manner): Promise<RowStream> {
     const { sql, isWrapped, isDescribe } = prepared.statement
     const start = (run: Execution): Promise<RowStream> => {
       if (isDescribe) return engine.describeWrapped(sql, run)
       return isWrapped ? engine.executeWrapped(sql, run) : engine.execute(sql, run)
     }
-    return begin(prepared, signal, start, runId)
+    return begin(prepared, signal, start, manner)
   }
 
   function track(work: Promise<unknown>, leave: () => void): void {
@@ -129,7 +135,8 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     async run(prepared, { page, signal, resultId, runId, onStarted, onGrowing, isForReaderAlone = false }) {
       const { stream, leave } = await open(prepared, signal, async (stop) => {
         await onStarted?.()
-        return execute(prepared, stop, runId)
+        const isShort = resultId === undefined && page.rows <= SHORT_ROWS_MAX
+        return execute(prepared, stop, { isShort, ...(runId === undefined ? {} : { runId }) })
       })
       const result = spoolResult(stream, page, {
         spool,

@@ -104,6 +104,8 @@ export interface Execution {
   readonly limits: ExecutionLimits
   /** The strictest mode, which also forbids temporary tables, refuses an EXPLAIN inside the wrapper and some table functions. */
   readonly isLenient: boolean
+  /** Are few rows waited for? Absent: perhaps many. */
+  readonly isShort?: boolean
   readonly signal: AbortSignal
   /** The name under which its progress may be asked for; its rows are then counted. */
   readonly runId?: string
