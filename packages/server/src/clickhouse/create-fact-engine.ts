@@ -40,6 +40,11 @@ const DEFAULT_TIMEOUT_MS = 60_000
 // The engine ends a statement by itself; this is for an engine that no longer does.
 const GRACE_MS = 10_000
 const LONGEST_REQUEST_MS = 2 ** 31 - 1
+/**
+ * An answer whose length was known before its first byte is whole, and no exception's frame is in it: a short one is read at once, without the streams in
+ * between, which take a tenth of a millisecond.
+ */
+const SHORT_BYTES_MAX = 2 ** 16
 
 // Numbers beyond a double's 53 bits come as text, and what JSON has no number for as null, so no digit is lost (SQ-4).
 const LOSSLESS_JSON = {
@@ -93,6 +98,8 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
     if ((answer.statusCode ?? 0) >= 400) throw new Error(await readText(answer))
     const summary = answer.headers['x-clickhouse-summary']
     if (typeof summary === 'string') options.onRowsRead?.(readRows(summary))
+    const length = Number(answer.headers['content-length'] ?? Infinity)
+    if (length <= SHORT_BYTES_MAX) return streamOf(await readBytes(answer))
     const tag = answer.headers['x-clickhouse-exception-tag']
     return follow(answer, typeof tag === 'string' ? tag : '', stop, signal)
   }
@@ -216,6 +223,27 @@ function follow(source: Readable, tag: string, stop: AbortSignal, signal: AbortS
 
 function readRows(summary: string): number {
   return Number((JSON.parse(summary) as { read_rows?: string }).read_rows ?? 0)
+}
+
+function readBytes(source: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  return new Promise((resolve, reject) => {
+    source.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    source.once('end', () => {
+      resolve(Buffer.concat(chunks))
+    })
+    source.once('error', reject)
+    source.once('close', () => {
+      reject(new Error('the answer ended before its last byte'))
+    })
+  })
+}
+
+function streamOf(bytes: Buffer): Readable {
+  const stream = new Readable({ read: () => undefined })
+  stream.push(bytes)
+  stream.push(null)
+  return stream
 }
 
 async function readText(stream: Readable): Promise<string> {
