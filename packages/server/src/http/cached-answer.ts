@@ -94,7 +94,7 @@ function quickly(encoding: keyof typeof COMPRESSIONS): Compress {
 
 /** An answer that was computed for this request alone. Short ones need no compression; long ones are left to the application. */
 function quickAnswer({ headers, setHeader, whenSent }: Context, given: unknown): unknown {
-  const answer = given instanceof AnswerParts ? given.body(setHeader) : given
+  const answer = given instanceof AnswerParts ? given.body(setHeader, 'lent') : given
   if (answer instanceof Readable) return answer
   const encoding = chooseEncoding(headers['accept-encoding'])
   const bytes = encoding === null ? null : toBytes(answer)
