@@ -1,10 +1,15 @@
 import { Type } from 'typebox'
 
 /** A 256-bit integer that JSON numbers cannot carry: decimal digits, optional minus. */
-export const ExactInteger = Type.Object({ $int: Type.String({ pattern: '^-?[0-9]{1,78}$' }) })
+export const ExactInteger = Type.Object({
+  $int: Type.String({ pattern: '^-?[0-9]{1,78}$', 'x-rule': 'a decimal integer of at most 78 digits' }),
+})
 /** A decimal of up to 46 digits before and 30 after the point. */
 export const ExactDecimal = Type.Object({
-  $decimal: Type.String({ pattern: '^-?[0-9]{1,46}(\\.[0-9]{1,30})?$' }),
+  $decimal: Type.String({
+    pattern: '^-?[0-9]{1,46}(\\.[0-9]{1,30})?$',
+    'x-rule': 'a decimal number of at most 46 digits before and 30 behind the point',
+  }),
 })
 /** An instant, RFC 3339, up to microseconds. */
 export const ExactTime = Type.Object({ $time: Type.String({ maxLength: 40 }) })

@@ -21,8 +21,9 @@ export const SqlQuery = Type.Object({
   ),
 })
 
+const RUN_ID_RULE = '1 to 64 of the characters A-Z, a-z, 0-9, _ and -'
 /** What a caller names a run. */
-export const SqlRunId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
+export const SqlRunId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', 'x-rule': RUN_ID_RULE })
 
 /** Body of `POST …/analytics/{owner}/{project}/sql/execute` (interface 2.3): a statement, or the cursor of an answer. */
 export const SqlExecuteRequest = Type.Object({
@@ -37,6 +38,7 @@ export const SqlExecuteRequest = Type.Object({
   runId: Type.Optional(
     Type.String({
       pattern: '^([A-Za-z0-9_-]{1,64})?$',
+      'x-rule': RUN_ID_RULE,
       description:
         'A name of your choice: `GET …/sql/runs/{runId}` then tells how far it is, and `computeStats.rowsRead` how many rows it has read.',
     }),

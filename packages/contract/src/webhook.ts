@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 
 const instant = Type.String({ format: 'date-time', maxLength: 40, description: 'RFC 3339, UTC.' })
+/** An attempt's or dead letter's id. */
+const id = (description?: string) =>
+  Type.String({
+    pattern: '^[0-9]{1,15}$',
+    'x-rule': 'an id: a decimal number of at most 15 digits, as text',
+    ...(description === undefined ? {} : { description }),
+  })
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** How a channel waits after a failure (DL-3). */
@@ -131,6 +138,9 @@ export const ChannelView = Type.Object({
   secret: Type.Optional(
     Type.String({ description: 'Signing secret `whsec_…` (Standard Webhooks). Shown this once.' }),
   ),
+  warnings: Type.Optional(
+    Type.Array(Type.String({ description: 'What of the request was probably not meant so.' })),
+  ),
 })
 export type ChannelView = Type.Static<typeof ChannelView>
 
@@ -140,9 +150,7 @@ export const ChannelList = Type.Object({ channels: Type.Array(ChannelView) })
 /** Query of `GET …/{channel}/attempts`. */
 export const AttemptQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
-  before: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Continues behind the attempt with this id.' }),
-  ),
+  before: Type.Optional(id('Continues behind the attempt with this id.')),
   outcome: Type.Optional(
     Type.Union(
       [
@@ -221,9 +229,7 @@ export const SecretRotation = Type.Object({
 /** Query of `GET …/{channel}/deadletters`. */
 export const DeadLetterListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Default 100.' })),
-  after: Type.Optional(
-    Type.String({ pattern: '^[0-9]{1,15}$', description: 'Continues behind the letter with this id.' }),
-  ),
+  after: Type.Optional(id('Continues behind the letter with this id.')),
 })
 
 /** Answer of `GET …/{channel}/deadletters`, in order of id; looking at letters is no pull. */
@@ -245,7 +251,7 @@ export type DeadLetterList = Type.Static<typeof DeadLetterList>
 /** Body of the redrive and the dismissal of dead letters (DD-4): one of the three. */
 export const DeadLetterChoice = Type.Object({
   ids: Type.Optional(
-    Type.Array(Type.String({ pattern: '^[0-9]{1,15}$' }), {
+    Type.Array(id(), {
       minItems: 1,
       maxItems: 1000,
       description: 'These letters.',
@@ -269,11 +275,7 @@ export const DeadLetterQuery = Type.Object({
   ),
   channel: Type.Optional(Type.String({ maxLength: 512, description: 'Letters of this channel only.' })),
   after: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{1,15}$',
-      description:
-        'Continues behind the letter with this id, in order of id, instead of the least recently pulled.',
-    }),
+    id('Continues behind the letter with this id, in order of id, instead of the least recently pulled.'),
   ),
 })
 

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { channelBody, withChannelOptions, type ChannelOptions } from './channel-options.ts'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { counted, printTable, printJson, printLine } from './print.ts'
+import { counted, printTable, printJson, printLine, printWarnings } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 
 type Project = readonly [string, string]
@@ -135,9 +135,12 @@ const LIST_COLUMNS = [
   'url',
   'pendingMessages',
   'oldestPendingAt',
+  'deadLetters',
   'successRate',
   'failures',
-].concat(['nextAttemptAt', 'lastError'])
+  'nextAttemptAt',
+  'lastError',
+]
 const ATTEMPT_COLUMNS = ['id', 'startedAt', 'durationMs', 'outcome', 'status', 'messages', 'bytes', 'reason']
 
 function pathOf(project: Project, channel?: string): string {
@@ -146,14 +149,17 @@ function pathOf(project: Project, channel?: string): string {
 }
 
 function printSecret(channel: ChannelView, options: ConnectionOptions): void {
+  printWarnings(channel.warnings)
   if (options.json) printJson(channel)
   else printLine(`${channel.secret}\nThe signing secret of channel ${channel.name}: it is not shown again.`)
 }
 
 function printChannel(channel: ChannelView, options: ConnectionOptions): void {
+  const { warnings, ...settings } = channel
+  printWarnings(warnings)
   if (options.json) printJson(channel)
   else {
-    const rows = Object.entries(channel).map(([setting, value]) => ({ setting, value }))
+    const rows = Object.entries(settings).map(([setting, value]) => ({ setting, value }))
     printTable(['setting', 'value'], rows)
   }
 }

@@ -50,9 +50,9 @@ export function channelBody(options: ChannelOptions): ChannelUpdate {
   const backoff = given({ initialMs: options.backoffInitialMs, capMs: options.backoffCapMs })
   const deadLetter = given({ ageMs: options.deadLetterAgeMs, attempts: options.deadLetterAttempts })
   const tls = given({
-    certificateAuthority: readText(caFile),
-    clientCertificate: readText(certificateFile),
-    clientKey: readText(keyFile),
+    certificateAuthority: readText('--ca-file', caFile),
+    clientCertificate: readText('--certificate-file', certificateFile),
+    clientKey: readText('--key-file', keyFile),
   })
   return given({
     url: options.to,
@@ -77,8 +77,13 @@ function orNothing(members: Readonly<Record<string, unknown>>) {
   return Object.keys(members).length === 0 ? undefined : members
 }
 
-function readText(path: string | undefined): string | undefined {
-  return path === undefined || path === '' ? path : readFileSync(path, 'utf8')
+function readText(option: string, path: string | undefined): string | undefined {
+  if (path === undefined || path === '') return path
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${option} ${path} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 function splitHeader(text: string): readonly [string, string] {

@@ -8,7 +8,7 @@ import { createProgressBar } from './import/progress-bar.ts'
 import { COLUMN_TYPES, RECORD_KINDS, type Mapping } from './import/row-to-record.ts'
 import { FORMATS, runImport, type BadRow, type Format } from './import/run-import.ts'
 import { parseCount } from './parse-count.ts'
-import { printJson, printLine } from './print.ts'
+import { printJson, printLine, printWarnings } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface ImportCommandOptions extends ConnectionOptions {
@@ -64,7 +64,7 @@ export function importCommand(): Command {
         onWaiting: (reason, waitMs) => bar.wait(describeFailure(reason).split('\n', 1)[0] ?? '', waitMs),
         onBadRow: options.badRows === undefined ? undefined : badRowWriter(options.badRows, path),
       }).finally(() => bar.clear())
-      for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
+      printWarnings(warnings)
       if (options.json) printJson({ path, ...outcome })
       else {
         const { rows, resumedAt, repeatedRows, badRows: left } = outcome

@@ -8,6 +8,11 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** Prints what was probably not meant so to standard error, beside an answer that goes elsewhere. */
+export function printWarnings(warnings: Iterable<string> = []): void {
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
+}
+
 /** Prints a value as indented JSON. */
 export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))

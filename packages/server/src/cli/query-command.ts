@@ -2,7 +2,7 @@ import { createClient, type RangeQueryAnswer } from '@millrace/sdk'
 import { Command } from 'commander'
 import { collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { printable, printJson, printLine, printTable } from './print.ts'
+import { printable, printJson, printLine, printTable, printWarnings } from './print.ts'
 import { UsageError } from './usage-error.ts'
 
 interface QueryOptions extends ConnectionOptions {
@@ -58,7 +58,7 @@ export function queryCommand(): Command {
 }
 
 function printAnswer(answer: RangeQueryAnswer): void {
-  for (const warning of answer.warnings ?? []) process.stderr.write(`warning: ${warning}\n`)
+  printWarnings(answer.warnings)
   for (const { error, matrix } of answer.results) {
     if (error) throw new Error(error)
     for (const { metric, values } of matrix?.samples ?? []) {

@@ -2,7 +2,7 @@ import { createClient, type SqlAnswer } from '@millrace/sdk'
 import { Command } from 'commander'
 import { connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { printTable, printLine } from './print.ts'
+import { printTable, printLine, printWarnings } from './print.ts'
 
 interface SqlOptions extends ConnectionOptions {
   readonly size: number
@@ -37,7 +37,8 @@ export function sqlCommand(): Command {
   })
 }
 
-function printPage({ result }: SqlAnswer, options: SqlOptions): void {
+function printPage({ result, warnings }: SqlAnswer, options: SqlOptions): void {
+  printWarnings(warnings)
   if (options.json) for (const row of result.rows) printLine(JSON.stringify(row))
   else printTable(result.columns, result.rows)
 }

@@ -29,6 +29,10 @@ describe('the settings of a channel', () => {
     [{ maxBatchMessages: 0 }, 'maxBatchMessages: must be an integer from 1 to 500'],
     [{ maxBatchBytes: 1.5 }, 'maxBatchBytes: must be an integer'],
     [{ backoff: { initialMs: 1, capMs: 1000 } }, 'backoff.initialMs'],
+    [
+      { backoff: { initialMs: 5000, capMs: 1000 } },
+      'backoff.initialMs: must be at most backoff.capMs, which is 1000',
+    ],
     [{ deadLetter: { ageMs: -1, attempts: 3 } }, 'deadLetter.ageMs'],
     [{ deadLetter: { ageMs: 1, attempts: 0 } }, 'deadLetter.attempts'],
   ])('refuses limits %j, naming the field (DL-5, DL-7)', (limits, message) => {

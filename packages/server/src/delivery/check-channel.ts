@@ -97,5 +97,9 @@ export function checkLimits(limits: ChannelLimits): ChannelLimits {
       throw invalidArgument(`${field}: must be an integer from ${min} to ${max}`)
     }
   }
+  const { initialMs, capMs } = limits.backoff
+  if (initialMs > capMs) {
+    throw invalidArgument(`backoff.initialMs: must be at most backoff.capMs, which is ${capMs}`)
+  }
   return limits
 }

@@ -41,6 +41,8 @@ export interface ChannelWish extends PartialLimits {
 export interface ChannelAnswer {
   readonly channel: Channel
   readonly secret: string | null
+  /** What of the wish was probably not meant so. */
+  readonly warnings: readonly string[]
 }
 
 export interface ChannelsDependencies {
@@ -77,6 +79,15 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
     return channel
   }
 
+  /** An alert channel may come later (IN-7), or be mistyped. */
+  async function warningsOf(projectId: number, { alertChannel }: ChannelWish): Promise<readonly string[]> {
+    if (alertChannel === undefined || alertChannel === '') return []
+    const found = await store.find(projectId, alertChannel)
+    if (found !== null && found.url !== null) return []
+    const state = found === null ? 'does not exist' : 'has no address'
+    return [`alertChannel: channel "${alertChannel}" ${state} yet; alerts wait until it has an address`]
+  }
+
   return {
     list: (projectId) => store.list(projectId),
     get,
@@ -90,7 +101,8 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
         throw new ServiceError('already_exists', `channel "${name}" exists already; change it with PATCH`)
       }
       wake()
-      return { channel: await get(projectId, name), secret }
+      const warnings = await warningsOf(projectId, wish)
+      return { channel: await get(projectId, name), secret, warnings }
     },
 
     async update(projectId, name, wish) {
@@ -99,7 +111,8 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
       const secret = createSecret()
       const isSecretKept = await store.change(before.id, change, secret, clock.now())
       wake()
-      return { channel: await get(projectId, name), secret: isSecretKept ? secret : null }
+      const warnings = await warningsOf(projectId, wish)
+      return { channel: await get(projectId, name), secret: isSecretKept ? secret : null, warnings }
     },
 
     async rotateSecret(projectId, name, overlapSeconds) {
@@ -109,7 +122,7 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
       }
       const secret = createSecret()
       await store.rotateSecret(before.id, secret, clock.now() + overlapSeconds * 1000)
-      return { channel: await get(projectId, name), secret }
+      return { channel: await get(projectId, name), secret, warnings: [] }
     },
 
     async remove(projectId, name) {

@@ -148,7 +148,7 @@ describe('errors', () => {
   })
 
   it('name the parameter of the address at fault (ER-2)', async () => {
-    expect((await post({}, {}, '/v1/echo/o/p?limit=11')).json().message).toBe('limit must be <= 10')
+    expect((await post({}, {}, '/v1/echo/o/p?limit=11')).json().message).toBe('limit must be from 1 to 10')
   })
 
   it('are 413 for a body over the limit and 400 for one that is not JSON (ER-5)', async () => {

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidArgument } from '../platform/errors.ts'
 import { getOrMake } from '../platform/get-or-make.ts'
+import { describeFaults } from './describe-faults.ts'
 import { misspeltMembers } from './misspelt-members.ts'
 import { isRecord, mayBe, spelled, type Json, type SchemaNode } from './schema-node.ts'
 
@@ -32,7 +33,7 @@ export function createReader(schema: TSchema, what: string): (value: unknown) =>
       if (isRecord(read)) given.set(read, { schema, value })
       return read
     }
-    throw invalidArgument(describe(validator.Errors(read), what))
+    throw invalidArgument(describeFaults(validator.Errors(read), schema, what))
   }
 }
 
@@ -64,50 +65,4 @@ function withoutNulls(map: Json): Json {
 
 function own(value: Json, name: string): unknown {
   return Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined
-}
-
-interface Fault {
-  readonly keyword: string
-  readonly instancePath: string
-  readonly params: unknown
-  readonly message: string
-}
-
-/** The first fault as a sentence. The members of a union fault one by one at the same place: they are told together. */
-function describe(faults: readonly Fault[], what: string): string {
-  const [first] = faults
-  if (!first) return `${what} is not valid`
-  const path = first.instancePath
-    .slice(1)
-    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
-    .replaceAll('/', '.')
-  const field = path === '' ? what : path
-  const here = faults.filter((fault) => fault.instancePath === first.instancePath)
-  const params = first.params as { requiredProperties?: string[]; allowedValues?: unknown[]; type?: string }
-  switch (first.keyword) {
-    case 'required': {
-      const missing = params.requiredProperties?.[0] ?? ''
-      return `${path === '' ? missing : `${path}.${missing}`} is required`
-    }
-    case 'enum':
-      return `${field} must be one of ${params.allowedValues?.join(', ')}`
-    case 'const':
-      return `${field} must be one of ${told(here, 'const', 'allowedValue').join(', ')}`
-    case 'type':
-      return `${field} must be ${[...new Set(told(here, 'type', 'type').map(withArticle))].join(' or ')}`
-    case 'format':
-      return `${field} must be RFC 3339 such as "2026-01-31T12:00:00Z"`
-    default:
-      return `${field} ${first.message}`
-  }
-}
-
-function withArticle(type: unknown): string {
-  return `${/^[aeio]/.test(String(type)) ? 'an' : 'a'} ${String(type)}`
-}
-
-function told(faults: readonly Fault[], keyword: string, parameter: string): readonly unknown[] {
-  return faults
-    .filter((fault) => fault.keyword === keyword)
-    .map((fault) => (fault.params as Readonly<Record<string, unknown>>)[parameter])
 }

@@ -66,6 +66,7 @@ describe('operating webhooks from the command line', () => {
       'ops',
       '--json',
     )
+    expect(edited.stderr).toContain('warning: alertChannel: channel "ops" does not exist yet')
     expect(JSON.parse(edited.stdout)).toMatchObject({
       requestsPerSecond: 50,
       confirmations: 2,
@@ -119,5 +120,9 @@ describe('operating webhooks from the command line', () => {
       '0 letters dismissed.\n',
     )
     expect((await millrace('deadletter', 'dismiss', 'acme/dex')).code).toBe(2)
+    expect(await millrace('deadletter', 'redrive', 'acme/dex', '--channel', 'hok')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('channel "hok" does not exist') as string,
+    })
   })
 })

@@ -5,6 +5,7 @@ import { buildApp } from '../../src/http/app.ts'
 import { attemptsRoute } from '../../src/http/routes/attempts.ts'
 import { channelRoutes } from '../../src/http/routes/channel.ts'
 import { channelsRoutes } from '../../src/http/routes/channels.ts'
+import { deadLetterOperationsRoutes } from '../../src/http/routes/dead-letter-operations.ts'
 import { deadLettersRoute } from '../../src/http/routes/dead-letters.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
 import type { Permission, Project } from '../../src/projects/project.ts'
@@ -59,6 +60,7 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
         ...channelRoutes(channels),
         attemptsRoute(channels, bench.attempts),
         deadLettersRoute(bench.letters, bench.clock),
+        ...deadLetterOperationsRoutes({ channels, letters: bench.letters, clock: bench.clock }),
       ],
       access: {
         recall: () => null,
@@ -138,6 +140,33 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
     const { status, body } = await create({ name: 'alerts', url: 'https://receiver.example/', ...part })
     expect(status).toBe(400)
     expect(body['message']).toMatch(message)
+  })
+
+  it('warns of members that look like others, and of an alert channel that cannot be told yet (DL-12, WI-2)', async () => {
+    const { body } = await create({
+      name: 'alerts',
+      url: 'https://receiver.example/',
+      maxbatchmessages: 5,
+      alertChannel: 'opps',
+    })
+    expect(body['warnings']).toEqual([
+      'maxbatchmessages is not known and was left out; did you mean maxBatchMessages?',
+      'alertChannel: channel "opps" does not exist yet; alerts wait until it has an address',
+    ])
+    await create({ name: 'ops', url: 'https://receiver.example/' })
+    const changed = await call('PATCH', 'channels/acme/swaps/alerts', { alertChannel: 'ops', pause: true })
+    expect(changed.body['warnings']).toEqual(['pause is not known and was left out; did you mean paused?'])
+    expect((await call('GET', 'channels/acme/swaps/alerts')).body).not.toHaveProperty('warnings')
+  })
+
+  it.each(['redrive', 'dismiss'])('%ss no letters of a channel that does not exist (DD-4)', async (verb) => {
+    const { status, body } = await call('POST', `deadletter/acme/swaps/${verb}`, { channel: 'opps' })
+    expect([status, body['message']]).toEqual([404, 'channel "opps" does not exist'])
+    const chosen = await call('POST', `deadletter/acme/swaps/${verb}`, { ids: ['x'] })
+    expect([chosen.status, chosen.body['message']]).toEqual([
+      400,
+      'ids[0] must be an id: a decimal number of at most 15 digits, as text',
+    ])
   })
 
   it('changes, pauses and deletes a channel, and wakes the workers (DL-12)', async () => {

@@ -2,6 +2,7 @@ import { ChannelUpdate, ChannelView } from '@millrace/contract'
 import { Type } from 'typebox'
 import type { Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { answerToWire, channelToWire } from './channels.ts'
 
 /** Where one channel is. */
@@ -28,7 +29,7 @@ export function channelRoutes(channels: Channels): readonly AnyRoute[] {
       body: ChannelUpdate,
       answer: ChannelView,
       handle: async ({ project, params, body }) =>
-        answerToWire(await channels.update(project.id, params.channel, body)),
+        answerToWire(await channels.update(project.id, params.channel, body), hintsOf(body)),
     }),
     defineRoute({
       ...shared,

@@ -2,6 +2,7 @@ import { ChannelCreation, ChannelList, ChannelView } from '@millrace/contract'
 import type { Channel } from '../../delivery/channel.ts'
 import type { ChannelAnswer, Channels } from '../../delivery/manage-channels.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 
 /** `GET` and `POST /webhook/channels/{owner}/{project}`. */
 export function channelsRoutes(channels: Channels): readonly AnyRoute[] {
@@ -27,15 +28,25 @@ export function channelsRoutes(channels: Channels): readonly AnyRoute[] {
       body: ChannelCreation,
       answer: ChannelView,
       status: 201,
-      handle: async ({ project, body: { name, ...wish } }) =>
-        answerToWire(await channels.create(project.id, name, wish)),
+      handle: async ({ project, body }) => {
+        const { name, ...wish } = body
+        return answerToWire(await channels.create(project.id, name, wish), hintsOf(body))
+      },
     }),
   ]
 }
 
-/** A channel on the wire, with its secret if this is the one time to show it. */
-export function answerToWire({ channel, secret }: ChannelAnswer): ChannelView {
-  return { ...channelToWire(channel), ...(secret === null ? {} : { secret }) }
+/** A channel on the wire, with its secret if this is the one time to show it, and what the request that made it so probably did not mean. */
+export function answerToWire(
+  { channel, secret, warnings }: ChannelAnswer,
+  hints: readonly string[] = [],
+): ChannelView {
+  const told = [...hints, ...warnings]
+  return {
+    ...channelToWire(channel),
+    ...(secret === null ? {} : { secret }),
+    ...(told.length === 0 ? {} : { warnings: told }),
+  }
 }
 
 /** A channel on the wire. */

@@ -20,6 +20,13 @@ export function deadLetterOperationsRoutes({
   letters,
   clock,
 }: DeadLetterOperationsDependencies): readonly AnyRoute[] {
+  async function choose(projectId: number, body: DeadLetterChoice): Promise<LetterChoice> {
+    const choice = choiceOf(body)
+    // A name that is mistyped would else look like a channel without letters.
+    if (choice.channel !== null) await channels.get(projectId, choice.channel)
+    return choice
+  }
+
   return [
     defineRoute({
       method: 'GET',
@@ -62,7 +69,7 @@ export function deadLetterOperationsRoutes({
       body: DeadLetterChoice,
       answer: DeadLetterCount,
       handle: async ({ project, body }) => ({
-        letters: await letters.requestRedrive(project.id, choiceOf(body), clock.now()),
+        letters: await letters.requestRedrive(project.id, await choose(project.id, body), clock.now()),
       }),
     }),
     defineRoute({
@@ -73,7 +80,9 @@ export function deadLetterOperationsRoutes({
       tag: 'webhook',
       body: DeadLetterChoice,
       answer: DeadLetterCount,
-      handle: async ({ project, body }) => ({ letters: await letters.dismiss(project.id, choiceOf(body)) }),
+      handle: async ({ project, body }) => ({
+        letters: await letters.dismiss(project.id, await choose(project.id, body)),
+      }),
     }),
   ]
 }
