@@ -101,6 +101,7 @@ export const SqlAsyncAnswer = Type.Object({
   queryId: Type.String({ description: 'Runs the same statement again, as `sqlQuery.queryId`.' }),
   executionId: Type.String(),
   queueLength: Type.Integer({ description: 'Statements of the project that wait for their turn.' }),
+  warnings: Type.Optional(Type.Array(Type.String())),
 })
 
 /** An asynchronous execution. KILLED: it ended without a result, and `error` says why. */

@@ -29,13 +29,18 @@ export interface ExecutionView {
   readonly cursor: string
 }
 
+/** An execution that was put into the queue or joined. */
+export interface StartedExecution {
+  readonly execution: SqlExecution
+  readonly queueLength: number
+  /** What of the request was probably not meant so. */
+  readonly warnings: readonly string[]
+}
+
 /** Asynchronous executions (SQ-8). */
 export interface Executions {
   /** Admits a statement and puts it into the queue of its project. */
-  start(
-    project: Project,
-    request: ExecutionRequest,
-  ): Promise<{ readonly execution: SqlExecution; readonly queueLength: number }>
+  start(project: Project, request: ExecutionRequest): Promise<StartedExecution>
   view(project: Project, id: string, signal: AbortSignal): Promise<ExecutionView>
   find(project: Project, id: string): Promise<SqlExecution>
   /** Cancels it wherever it runs; one that has ended stays as it is. */
@@ -73,12 +78,9 @@ export function createExecutions(dependencies: ExecutionDependencies): Execution
   const running = new Map<string, AbortController>()
   let beat: NodeJS.Timeout | undefined
 
-  async function start(
-    project: Project,
-    request: ExecutionRequest,
-  ): Promise<{ execution: SqlExecution; queueLength: number }> {
+  async function start(project: Project, request: ExecutionRequest): Promise<StartedExecution> {
     const query = await resolveQuery(queries, project, request)
-    const { pageSize } = choosePageSize(query.pageSize, limits)
+    const { pageSize, warnings } = choosePageSize(query.pageSize, limits)
     const prepared = await prepare(project, { ...query, version: request.version })
     const wanted: SqlExecution = {
       id: randomId(),
@@ -109,7 +111,8 @@ export function createExecutions(dependencies: ExecutionDependencies): Execution
       }
       void runToItsEnd(execution, prepared)
     }
-    return { execution, queueLength: gate.queueLength(project.id) }
+    const queueLength = gate.queueLength(project.id)
+    return { execution, queueLength, warnings: [...warnings, ...prepared.warnings] }
   }
 
   /** Never rejects: what goes wrong is told by the execution. */

@@ -19,6 +19,12 @@ export const EXPORT_FORMATS = {
 } as const satisfies Record<BinaryFormat | 'csv' | 'ndjson', string>
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
+/** A whole result, and what of the statement was probably not meant so. */
+export interface WholeResult {
+  readonly bytes: AsyncIterable<Uint8Array>
+  readonly warnings: readonly string[]
+}
+
 /**
  * A whole result as it comes. The stream throws where the statement fails on its way, and then ends without its last
  * bytes: whoever sends it on must break off too.
@@ -28,7 +34,7 @@ export type ExportResult = (
   request: QueryReference & { readonly version: number | null },
   format: ExportFormat,
   signal: AbortSignal,
-) => Promise<AsyncIterable<Uint8Array>>
+) => Promise<WholeResult>
 
 const LINE_BREAK = 0x0a
 
@@ -41,6 +47,14 @@ export function createExportResult(dependencies: {
   return async (project, request, format, signal) => {
     const query = await resolveQuery(queries, project, request)
     const prepared = await prepare(project, { ...query, version: request.version })
+    return { bytes: await bytesOf(prepared, format, signal), warnings: prepared.warnings }
+  }
+
+  async function bytesOf(
+    prepared: PreparedStatement,
+    format: ExportFormat,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Uint8Array>> {
     switch (format) {
       case 'csv':
         return toCsv(await runner.rows(prepared, signal), cleanerOf(prepared))
@@ -50,6 +64,9 @@ export function createExportResult(dependencies: {
       case 'parquet':
         if (!isPlainQuery(prepared)) {
           throw invalidArgument(`format ${format} is only for SELECT; csv and ndjson take every statement`)
+        }
+        if (format === 'arrow' && prepared.statement.hasTotals) {
+          throw invalidArgument('format arrow takes no WITH TOTALS; WITH ROLLUP gives them as a row')
         }
         return runner.bytes(prepared, format, signal)
       default:

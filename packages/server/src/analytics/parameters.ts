@@ -1,4 +1,5 @@
 import { invalidArgument } from '../platform/errors.ts'
+import { instantSeconds } from './instant-seconds.ts'
 import type { StatementSource } from './place-error.ts'
 import type { SqlParameters } from './sql-engine.ts'
 
@@ -16,11 +17,14 @@ export interface BoundStatement {
 }
 
 /**
- * Quoted texts and names, comments, here-documents: what looks like a placeholder in there is none. Then the placeholders of either kind, the engine's own only for integers. Where this reads a
+ * Quoted texts and names, comments, here-documents: what looks like a placeholder in there is none. Then the placeholders of either kind, the engine's own with their types. Where this reads a
  * statement otherwise than the engine does, nothing worse happens than a placeholder more or less: values are never text.
  */
 const SKIPPED =
-  /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`(?:\\.|``|[^`\\])*`|--[^\n]*|\/\*.*?\*\/|\$(\w*)\$.*?\$\1\$|\$\{(\w+)\}|\{\s*(\w+)\s*:\s*(U?Int(?:8|16|32|64|128|256))\s*\}/gs
+  /'(?:\\.|''|[^'\\])*'|"(?:\\.|""|[^"\\])*"|`(?:\\.|``|[^`\\])*`|--[^\n]*|\/\*.*?\*\/|\$(\w*)\$.*?\$\1\$|\$\{(\w+)\}|\{\s*(\w+)\s*:\s*([^{}]*?)\s*\}/gs
+/** A type whose numbers are integers. */
+const OF_INTEGERS = /^(?:(?:Array|Nullable|LowCardinality)\()*(U?Int(?:8|16|32|64|128|256))\)*$/
+const OF_TIME = /^(?:Nullable\()?DateTime/
 
 /** Turns `${name}` into placeholders of the values' types, and values of either spelling into plain ones. */
 export function bindParameters(sql: string, given: Readonly<Record<string, unknown>>): BoundStatement {
@@ -30,16 +34,20 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
     typed.set(name, isRich(given) ? readRichValue(value, field) : readPlainValue(value, field))
   }
   const replacements: { end: number; growth: number }[] = []
+  const types = new Map<string, string[]>()
   let grown = 0
   const bound = sql.replaceAll(
     SKIPPED,
-    (text: string, _tag: Group, name: Group, integerName: Group, integerType: Group, at: number) => {
-      if (integerName !== undefined && integerType !== undefined) {
-        checkRange(`sqlQuery.parameters.${integerName}`, typed.get(integerName)?.value, integerType)
+    (text: string, _tag: Group, name: Group, ownName: Group, ownType: Group, at: number) => {
+      if (ownName !== undefined && ownType !== undefined) {
+        const integer = OF_INTEGERS.exec(ownType)?.[1]
+        if (integer) checkRange(`sqlQuery.parameters.${ownName}`, typed.get(ownName)?.value, integer)
+        types.set(ownName, [...(types.get(ownName) ?? []), ownType])
       }
       if (name === undefined) return text
       const found = typed.get(name)
       if (!found) throw invalidArgument(`sqlQuery.parameters.${name} is required: the statement names it`)
+      types.set(name, [...(types.get(name) ?? []), found.type])
       const placeholder = `{${name}:${found.type}}`
       const growth = placeholder.length - text.length
       grown += growth
@@ -49,7 +57,9 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
   )
   return {
     sql: bound,
-    parameters: Object.fromEntries([...typed].map(([name, { value }]) => [name, value])),
+    parameters: Object.fromEntries(
+      [...typed].map(([name, { value }]) => [name, asTime(value, types.get(name) ?? [])]),
+    ),
     source: { given: sql, bound, replacements },
   }
 }
@@ -57,8 +67,16 @@ export function bindParameters(sql: string, given: Readonly<Record<string, unkno
 /** What a part of `SKIPPED` has found. */
 type Group = string | undefined
 
+/** Where a value is nothing but a time, it may be written as answers write times; the engine reads seconds there. */
+function asTime(value: unknown, types: readonly string[]): unknown {
+  if (typeof value !== 'string' || types.length === 0 || !types.every((type) => OF_TIME.test(type)))
+    return value
+  return instantSeconds(value) ?? value
+}
+
 /** The engine takes the last bits of a number that is too large for its placeholder. */
 function checkRange(field: string, value: unknown, type: string): void {
+  if (Array.isArray(value)) for (const each of value) checkRange(field, each, type)
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   if (!/^-?\d{1,100}$/.test(text)) return
   const bits = BigInt(type.replace(/^\D+/, ''))
@@ -142,10 +160,9 @@ function listOf(inner: unknown): readonly unknown[] {
 }
 
 function readInstant(text: string, field: string): string {
-  const at = Date.parse(text)
-  if (Number.isNaN(at)) throw invalidArgument(`${field} must be a time of RFC 3339`)
-  const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
-  return `${Math.floor(at / 1000)}.${fraction.slice(0, 6).padEnd(6, '0')}`
+  const seconds = instantSeconds(text)
+  if (seconds === null) throw invalidArgument(`${field} must be a time of RFC 3339`)
+  return seconds
 }
 
 /** Sign, and big-endian bytes in base64. */

@@ -63,3 +63,48 @@ it('tells the place of a parenthesis without another (ER-4)', () => {
   expect(message).toBe('Syntax error: the ( at position 13 (line 1, col 13) is never closed')
   expect(details).toEqual([{ engineCode: 'SYNTAX_ERROR', position: 13, line: 1, column: 13 }])
 })
+
+it.each([
+  ['Unknown expression identifier `1d` in scope x', 'select now() - 1d', 16, null],
+  [
+    "Column 'Transfer.chain' is not under aggregate function and not in GROUP BY keys.",
+    'select count(), chain',
+    17,
+    null,
+  ],
+  ['Illegal type String of argument for aggregate function sum.', 'select sum(a)', 8, null],
+  [
+    'sqlQuery.sql: the table system.tables is not allowed: name a table',
+    'select * from system.tables',
+    15,
+    null,
+  ],
+  ['sqlQuery.sql: SETTINGS is not allowed', 'select 1 SETTINGS a = 1', 10, null],
+  ['Unknown expression or function identifier `31337` in scope x.', 'select * where a = "31337"', 21, null],
+  [
+    "Cannot convert string '2026-11-20T01:00:00.5+01:00' to type DateTime64(6, 'UTC').",
+    "select t > '2026-11-20T01:00:00.5+01:00'",
+    13,
+    ['2026-11-20 00:00:00.500'],
+  ],
+  ["Cannot convert string 'noon' to type DateTime64(6, 'UTC').", "select t > 'noon'", 13, null],
+])('tells where it is that an error speaks of: %s (ER-4)', (message, given, position, hint) => {
+  const { source } = bindParameters(given, {})
+  const placed = placeError(new ServiceError('invalid_argument', message), source) as ServiceError
+  expect(placed.details).toEqual([
+    { position, line: 1, column: position, ...(hint === null ? {} : { hint }) },
+  ])
+})
+
+it('says which quotes are those of a text, and where a NUL stands (ER-4)', () => {
+  const about = (given: string, message: string, details: readonly object[] = []): string => {
+    const { source } = bindParameters(given, {})
+    return (placeError(new ServiceError('invalid_argument', message, { details }), source) as ServiceError)
+      .message
+  }
+  expect(about('select "31337"', 'Unknown expression identifier `31337` in scope x.')).toBe(
+    "Unknown expression identifier `31337` in scope x. A name stands between double quotes, a text between single ones: '31337'",
+  )
+  const nul = about('select 1\0', 'Syntax error: failed at position 9 (', [{ position: 9 }])
+  expect(nul).toBe('Syntax error: the character NUL at position 9 (line 1, col 9) may stand in texts only')
+})

@@ -1,4 +1,5 @@
 import { invalidArgument, ServiceError } from '../platform/errors.ts'
+import { instantSeconds } from './instant-seconds.ts'
 import { maybeMeant, nearestNames } from './nearest-names.ts'
 import { unmatchedParenthesis } from './unmatched-parenthesis.ts'
 
@@ -22,8 +23,12 @@ interface Place {
   readonly engineCode?: string
 }
 
-const IDENTIFIER =
-  /(?:[Ii]dentifier|Function with name|function(?! identifier)|^Table(?=.* does not exist)) [`']?([A-Za-z_][\w.]*)[`']?/
+/** What stands before the name that an error is about. */
+const SUBJECT =
+  /[Ii]dentifier|Function with name|function(?! identifier)|table(?= \S+ is not allowed)|^Table(?=.* does not exist)|^Column(?=.* is not under aggregate function)|^sqlQuery\.sql:(?= [A-Z]+ is not allowed)/
+const IDENTIFIER = new RegExp(`(?:${SUBJECT.source}) (?:\`([^\`]+)\`|'([^']+)'|([A-Za-z_]\\w*(?:\\.\\w+)*))`)
+const UNKNOWN = /^Unknown expression/
+const NO_TIME = /^Cannot convert string '([^']+)' to type DateTime/
 const HINT = /Maybe you meant: \[([^\]]*)\]/
 const UNMATCHED = /Unmatched parentheses/
 const FAILED = /Syntax error: failed at/
@@ -66,14 +71,15 @@ export function placeError(error: unknown, source: StatementSource): unknown {
   if (at !== null && source.given[at] === ';' && FAILED.test(error.message)) {
     return severalStatements(source.given, at)
   }
+  if (at !== null && source.given[at] === '\0' && FAILED.test(error.message)) return nulOf(source.given, at)
   const hint =
     at !== null && FAILED.test(error.message) ? misspelt(source.given, at) : readHint(error.message)
   if (at === null && hint.length === 0) return error
   const place = at === null ? null : placeOf(source.given, at)
   const placed = { ...detail, ...place, ...(hint.length === 0 ? {} : { hint }) }
   const told = place ? inMessage(error.message, place) : error.message
-  const placedMessage =
-    HINT.test(told) || hint.length === 0 ? told : `${told.replace(/\.$/, '')}${maybeMeant(hint)}`
+  const advice = hint.length > 0 ? maybeMeant(hint) : at === null ? '' : aboutQuotes(told, source.given, at)
+  const placedMessage = HINT.test(told) || advice === '' ? told : `${told.replace(/\.$/, '')}${advice}`
   return new ServiceError(error.code, placedMessage, {
     cause: error.cause,
     details: [placed, ...others],
@@ -103,6 +109,25 @@ function severalStatements(given: string, at: number): ServiceError {
   )
 }
 
+/** The engine's own message ends with the character. */
+function nulOf(given: string, at: number): ServiceError {
+  const place = placeOf(given, at)
+  return new ServiceError(
+    'invalid_argument',
+    `Syntax error: the character NUL at position ${place.position} (line ${place.line}, col ${place.column}) may stand in texts only`,
+    { details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
+  )
+}
+
+/** Other dialects, and other languages, write texts as ClickHouse writes names. */
+function aboutQuotes(message: string, given: string, at: number): string {
+  if (!UNKNOWN.test(message)) return ''
+  const [, name] = /^"([^"]*)"/.exec(given.slice(Math.max(0, at - 1))) ?? []
+  return name === undefined
+    ? ''
+    : `. A name stands between double quotes, a text between single ones: '${name}'`
+}
+
 /** What the word where reading ended, or the one before it, may be meant for. */
 function misspelt(given: string, at: number): readonly string[] {
   const words = [/\w*$/.exec(given.slice(0, at).trimEnd())?.[0], /^\w*/.exec(given.slice(at))?.[0]]
@@ -125,11 +150,18 @@ function toGiven(position: number, { given, bound, replacements }: StatementSour
 }
 
 function findName(message: string, given: string): number | null {
-  const name = IDENTIFIER.exec(message)?.[1]
+  const [, quoted, inQuotes, plain] = NO_TIME.exec(message) ?? IDENTIFIER.exec(message) ?? []
+  const name = quoted ?? inQuotes ?? plain
   if (name === undefined) return null
-  const pattern = new RegExp(`(?<![\\w.])${name.replaceAll('.', '\\.')}(?![\\w.])`, 'g')
-  const found = [...given.matchAll(pattern)]
+  // The engine names a column with its table, which the statement need not do.
+  const spellings = [name, name.slice(name.lastIndexOf('.') + 1)]
+  const found =
+    spellings.map((each) => [...given.matchAll(wordOf(each))]).find((each) => each.length > 0) ?? []
   return found.length === 1 ? (found[0]?.index ?? null) : null
+}
+
+function wordOf(name: string): RegExp {
+  return new RegExp(`(?<![\\w.])${name.replaceAll(/[^\w\s]/g, '\\$&')}(?![\\w.])`, 'g')
 }
 
 function placeOf(text: string, at: number): { position: number; line: number; column: number } {
@@ -147,6 +179,17 @@ function inMessage(
 }
 
 function readHint(message: string): readonly string[] {
+  const seconds = instantSeconds(NO_TIME.exec(message)?.[1] ?? '')
+  if (seconds !== null) return [timeText(seconds)]
   const [, list = ''] = HINT.exec(message) ?? []
   return [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '')
+}
+
+/** Seconds since 1970 as the engine reads a time in UTC, to the millisecond. */
+function timeText(seconds: string): string {
+  const at = new Date(Math.floor(Number(seconds) * 1000))
+  return at
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/(?:\.000)?Z$/, '')
 }

@@ -14,6 +14,8 @@ export interface PreparedStatement {
   readonly statement: AdmittedStatement
   readonly parameters: SqlParameters
   readonly source: StatementSource
+  /** What of it was probably not meant so. */
+  readonly warnings: readonly string[]
 }
 
 /**
@@ -29,6 +31,7 @@ export type PrepareStatement = (
   },
 ) => Promise<PreparedStatement>
 
+const NO_TOTALS = 'the totals of WITH TOTALS are not among the rows; WITH ROLLUP gives them as a row'
 /** The version that a project without one reads: it has no tables. */
 const NO_VERSION = 0
 
@@ -50,7 +53,7 @@ export function createPrepareStatement(
     const scope = scopeOf(project, given.version)
     const names = statement.scope.tables
     await answered?.whenStored(scope, () => ({ names, fromMicros: null, toMicros: null }))
-    return { scope, statement, parameters, source }
+    return { scope, statement, parameters, source, warnings: statement.hasTotals ? [NO_TOTALS] : [] }
   }
 }
 

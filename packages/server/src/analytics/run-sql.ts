@@ -53,8 +53,6 @@ export interface SqlDependencies {
   sleep(ms: number): Promise<unknown>
 }
 
-const NO_TOTALS = 'the totals of WITH TOTALS are not among the rows; WITH ROLLUP gives them as a row'
-
 /**
  * Answers one request of the SQL API. `onGrowing` is told of a long first page that is computed when some of its rows are there; what it is told may be
  * answered instead, and is nothing more when the answer is there already.
@@ -101,7 +99,7 @@ export function createRunSql(dependencies: SqlDependencies): RunSql {
     const query = await resolveQuery(queries, project, request)
     const { pageSize, warnings: ofSize } = choosePageSize(query.pageSize, limits)
     const prepared = await prepare(project, { ...query, version: request.version })
-    const warnings = prepared.statement.hasTotals ? [...ofSize, NO_TOTALS] : ofSize
+    const warnings = [...ofSize, ...prepared.warnings]
     const startedAt = clock.monotonic()
 
     /** The rest of a page that has begun. Those who wait for the whole of it hear of a failure; to whom it is given as it comes, it ends with a cursor. */

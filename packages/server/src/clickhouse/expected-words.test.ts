@@ -16,6 +16,7 @@ it.each([
     `${OPERATOR}, WHEN, ELSE, END, end of query`,
     'one of: an operator, WHEN, ELSE, END or the end of the statement',
   ],
+  ['ParserArrayOfJSONIdentifierDelimiter, token sequence, OpeningSquareBracket, Dot', 'one of: [ or .'],
   ['BY, end of query', 'one of: BY or the end of the statement'],
   ['identifier, end of query', 'one of: identifier or the end of the statement'],
   [

@@ -20,7 +20,16 @@ const GROUPS: readonly (readonly [meaning: string, names: RegExp])[] = [
 const GROUPED_MIN = 5
 const ALONE = new Set(['an alias', 'a comma', 'the end of the statement'])
 /** Not for callers. */
-const UNTOLD = /^(SETTINGS|token|STREAM|FETCH|WINDOW|QUALIFY|PREWHERE)$/
+const UNTOLD = /^(SETTINGS|token|token sequence|Parser\w+|STREAM|FETCH|WINDOW|QUALIFY|PREWHERE)$/
+/** What stands in a statement, of what the parser has names for. */
+const CHARACTERS: Readonly<Record<string, string>> = {
+  Dot: '.',
+  Comma: 'a comma',
+  OpeningRoundBracket: '(',
+  ClosingRoundBracket: ')',
+  OpeningSquareBracket: '[',
+  ClosingSquareBracket: ']',
+}
 const TOLD_MAX = 10
 
 /** Shortens the list of all that could have followed where a statement was not understood, which the engine gives in words of its parser (ER-4). */
@@ -38,7 +47,7 @@ function toldOf(names: readonly string[]): readonly string[] {
       ([meaning, pattern]) => pattern.test(name) && (ALONE.has(meaning) || isMany(names, pattern)),
     )
     if (group) told.add(group[0])
-    else if (!UNTOLD.test(name)) told.add(name)
+    else if (!UNTOLD.test(name)) told.add(CHARACTERS[name] ?? name)
   }
   return [...told]
 }

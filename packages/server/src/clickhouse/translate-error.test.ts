@@ -34,6 +34,30 @@ it.each([
     "Cannot load time zone Nowhere: while executing function formatDateTime on arguments 'x'_String String Const(size = 0, String(size = 1)).",
     'Cannot load time zone Nowhere',
   ],
+  [
+    "Cannot convert string 'x' to type Int256: while executing 'FUNCTION equals(value : 0, 'x'_String :: 1) -> equals(value, 'x'_String) UInt8 : 2': While executing MergeTreeSelect(pool: ReadPool, algorithm: Thread).",
+    "Cannot convert string 'x' to type Int256",
+  ],
+  [
+    "Unknown table expression identifier 'tables'. Maybe you meant: ['INFORMATION_SCHEMA.TABLES'].",
+    "Unknown table expression identifier 'tables'.",
+  ],
+  [
+    'Maximum parse depth (1000) exceeded. Consider rising max_parser_depth parameter.',
+    'Maximum parse depth (1000) exceeded.',
+  ],
+  [
+    'Maximum depth (1000) exceeded, during evaluation of x. Consider raising max_recursive_cte_evaluation_depth setting',
+    'Maximum depth (1000) exceeded, during evaluation of x',
+  ],
+  [
+    'Expected ALL or DISTINCT in SelectWithUnion query, because setting (union_default_mode) is empty',
+    'Expected ALL or DISTINCT in SelectWithUnion query',
+  ],
+  [
+    'Query memory limit exceeded: would use 3.00 GiB, maximum: 2.00 GiB. Untracked memory across all threads: -65.78 KiB',
+    'Query memory limit exceeded: would use 3.00 GiB, maximum: 2.00 GiB',
+  ],
 ])('frees a message of internal names: %s (ER-4)', (message, cleaned) => {
   expect(cleanMessage(message)).toBe(cleaned)
 })
@@ -58,6 +82,17 @@ it.each([
   [252, 'unavailable'],
 ])('gives engine code %i the meaning %s (ER-4)', (code, meaning) => {
   expect(translateError(new Error(`Code: ${code}. DB::Exception: It is so. (SOME_NAME)`)).code).toBe(meaning)
+})
+
+it('tells nothing of a defect of the engine, and keeps it as the cause (ER-2)', () => {
+  const cause = new Error('Code: 49. DB::Exception: Invalid number of rows in Chunk. (LOGICAL_ERROR)')
+  const error = translateError(cause)
+  expect([error.code, error.message, error.details]).toEqual([
+    'internal',
+    'the fact engine failed; the log of the service has the cause',
+    [],
+  ])
+  expect(error.cause).toBe(cause)
 })
 
 it('knows a broken connection, and says when to retry', () => {

@@ -68,9 +68,13 @@ export function cleanMessage(message: string): string {
       .replaceAll(/`?millrace_p\d+_v\d+(?:_facts)?`?/g, 'the project')
       .replaceAll(/\b__table\d+\./g, '')
       .replaceAll(/\/\* millrace[:-][\w:-]+ \*\//g, '')
-      .replaceAll(/(?:: )?While executing [A-Za-z]+(?:\.|$)/gi, '')
+      .replaceAll(/(?:: )?While executing [A-Za-z]+(?:\([^)]*\))?(?:\.|$)/gi, '')
       .replaceAll(/:? while executing (?:function \w+ on arguments .*|'FUNCTION .*')(?=\.|$)/gis, '')
-      .replaceAll(/\. Maybe you meant:? \[?'?system\.[^?\]]*\]?\?/g, '')
+      .replaceAll(/\. Maybe you meant:? \[?'?(?:system|information_schema)\.[^?\]]*\]?\??/gi, '')
+      // Settings are none of the caller's.
+      .replaceAll(/, because setting \(\w+\) is empty/g, '')
+      .replaceAll(/[.,]? Consider (?:rising|raising) \w+ (?:setting|parameter)(?=\.|$)/g, '')
+      .replaceAll(/\.? Untracked memory across all threads: -?[\d.]+ \w+/g, '')
       // The engine has two forms of a hint; one reads well, and the question is one whatever follows it.
       .replaceAll(/Maybe you meant ([^?\s[]+)\?/g, "Maybe you meant: ['$1']")
       .replace(/\?\.$/, '?')
@@ -91,6 +95,12 @@ export function positionOf(message: string): StatementPosition | null {
 /** The engine's exception as an error of the catalogue. */
 export function translateException(exception: EngineException, cause?: unknown): ServiceError {
   const code = CODES[exception.code] ?? 'invalid_argument'
+  // A defect of the engine speaks of nothing but its insides (ER-2).
+  if (code === 'internal') {
+    return new ServiceError(code, 'the fact engine failed; the log of the service has the cause', {
+      cause: cause ?? exception,
+    })
+  }
   const position = positionOf(exception.message)
   const reason = exception.name === '' ? {} : { engineCode: exception.name }
   const message = cleanMessage(exception.message)

@@ -59,6 +59,22 @@ async function ended(executionId: string): Promise<Answer['body']> {
   }
 }
 
+it('warns of totals, pages too large and members that look like others (SQ-5, SQ-8, WI-2)', async () => {
+  const sqlQuery = { sql: 'select n, count() from Transfer group by n with totals', size: 2_000_000 }
+  const { body } = await service.post(`${PATH}/execute/async`, { sqlQuery, versoin: 1 })
+  expect((body as { warnings?: unknown }).warnings).toEqual([
+    'versoin is not known and was left out; did you mean version?',
+    expect.stringContaining('at most 1000000'),
+    expect.stringContaining('WITH ROLLUP'),
+  ])
+  const now = await service.post(`${PATH}/execute`, { sqlQuery: { sql: 'select 1' }, versoin: 1 })
+  expect((now.body as { warnings?: unknown }).warnings).toEqual([
+    'versoin is not known and was left out; did you mean version?',
+  ])
+  const again = await service.post(`${PATH}/execute`, { sqlQuery: { sql: 'select 1' } })
+  expect(again.body).not.toHaveProperty('warnings')
+})
+
 it('runs a statement whose result is asked for later, with a cursor for its further pages (SQ-8)', async () => {
   const { executionId, queryId } = await start({ sql: 'select n from Transfer order by n', size: 20 })
   const info = await ended(executionId)

@@ -37,6 +37,22 @@ it('gives whole results as CSV, with the values of the JSON answers (SQ-8)', asy
   )
 })
 
+it('warns in a header that totals are not among the rows of a file (SQ-5, SQ-8)', async () => {
+  for (const format of ['csv', 'ndjson', 'parquet']) {
+    const answer = await ask(format, 'select number % 2 as n, count() from numbers(4) group by n with totals')
+    await answer.arrayBuffer()
+    expect([answer.status, answer.headers.get('x-warning')]).toEqual([
+      200,
+      expect.stringContaining('WITH ROLLUP'),
+    ])
+    const plain = await ask(format, 'select 1')
+    await plain.arrayBuffer()
+    expect(plain.headers.has('x-warning')).toBe(false)
+  }
+  const refused = await ask('arrow', 'select number as n, count() from numbers(4) group by n with totals')
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('WITH ROLLUP')])
+})
+
 it('gives whole results as NDJSON (SQ-8)', async () => {
   const text = await (await ask('ndjson', `select number as n, 'x' as s from numbers(${ROWS})`)).text()
   const lines = text.split('\n')

@@ -23,7 +23,12 @@ beforeAll(async () => {
 afterAll(() => stop())
 
 async function exportAs(format: ExportFormat, text: string): Promise<void> {
-  const file = await sql.analytics.exportResult(own, { ...EMPTY_REQUEST, sql: text }, format, signal)
+  const { bytes: file } = await sql.analytics.exportResult(
+    own,
+    { ...EMPTY_REQUEST, sql: text },
+    format,
+    signal,
+  )
   for await (const _ of file);
 }
 

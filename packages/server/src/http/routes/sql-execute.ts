@@ -7,6 +7,7 @@ import { parseCachePolicy, type CacheDefaults } from '../../cache/parse-policy.t
 import { invalidArgument } from '../../platform/errors.ts'
 import { cachedAnswer } from '../cached-answer.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { interfaceStatsToWire, statsToWire } from './query-range.ts'
 import { given, queryReference } from './sql-query.ts'
 import { growingResult, withResult } from './sql-result.ts'
@@ -38,10 +39,12 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
       if (format !== undefined) {
         if (cursor !== null)
           throw invalidArgument('format is for whole results: cursor must not stand beside it')
-        const bytes = await analytics.exportResult(project, request, format, signal)
+        const { bytes, warnings } = await analytics.exportResult(project, request, format, signal)
         setHeader('content-type', EXPORT_FORMATS[format])
+        if (warnings.length > 0) setHeader('x-warning', warnings.join('; '))
         return Readable.from(bytes, { objectMode: false })
       }
+      const hints = hintsOf(body)
       const policy = parseCachePolicy(body.cachePolicy, cacheDefaults)
       const runId = given(body.runId)
       const growing = Promise.withResolvers<GrowingAnswer>()
@@ -57,10 +60,14 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
       setHeader('content-type', 'application/json; charset=utf-8')
       if ('whole' in answer) {
         setHeader('cache-control', 'no-store')
-        return Readable.from(growingToJson(answer, isInterfacePrefix), { objectMode: false })
+        return Readable.from(growingToJson(answer, isInterfacePrefix, hints), { objectMode: false })
       }
-      const toWire = () => withResult(restToWire(answer, isInterfacePrefix), answer.page, answer.cursor)
-      return answer.cached ? cachedAnswer(context, answer.cached, policy, toWire) : toWire().body(setHeader)
+      // What is kept is answered to others too, to whom the warnings of this request say nothing.
+      const isOwn = hints.length + answer.warnings.length > 0
+      const cached = answer.cached && isOwn ? { ...answer.cached, etag: null } : answer.cached
+      const toWire = () =>
+        withResult(restToWire(answer, isInterfacePrefix, hints), answer.page, answer.cursor)
+      return cached ? cachedAnswer(context, cached, policy, toWire) : toWire().body(setHeader)
     },
   })
 }
@@ -69,22 +76,28 @@ export function sqlExecuteRoute({ analytics, cacheDefaults }: SqlExecuteRouteDep
 function growingToJson(
   { page, whole }: GrowingAnswer,
   isInterfacePrefix: boolean,
+  hints: readonly string[],
 ): AsyncIterable<Uint8Array> {
   return growingResult(page.columns, page.rows(), async () => {
     const answer = await whole()
-    return { ...answer, rest: restToWire(answer, isInterfacePrefix) }
+    return { ...answer, rest: restToWire(answer, isInterfacePrefix, hints) }
   })
 }
 
 /** What an answer holds beside its `result`. */
-function restToWire({ page, cursor, stats, warnings }: SqlAnswer, isInterfacePrefix: boolean): object {
+function restToWire(
+  { page, cursor, stats, warnings }: SqlAnswer,
+  isInterfacePrefix: boolean,
+  hints: readonly string[],
+): object {
+  const told = [...hints, ...warnings]
   return {
     runtimeCost: String(stats.computeCostMs),
     computeStats: {
       ...statsToWire(stats),
       ...(page.rowsRead === undefined ? {} : { rowsRead: page.rowsRead }),
     },
-    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...(told.length === 0 ? {} : { warnings: told }),
     ...(isInterfacePrefix ? { cursor, compute_stats: interfaceStatsToWire(stats) } : {}),
   }
 }

@@ -11,6 +11,7 @@ import type { Analytics } from '../../analytics/analytics.ts'
 import type { SqlExecution } from '../../analytics/execution.ts'
 import { AnswerParts } from '../answer-parts.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { statsToWire } from './query-range.ts'
 import { queryReference } from './sql-query.ts'
 import { withResult } from './sql-result.ts'
@@ -36,12 +37,18 @@ export function sqlExecutionRoutes({
       answer: SqlAsyncAnswer,
       handle: async ({ body, project, headers }) => {
         const key = headers['idempotency-key']
-        const { execution, queueLength } = await executions.start(project, {
+        const { execution, queueLength, warnings } = await executions.start(project, {
           ...queryReference(body.sqlQuery),
           version: body.version ?? null,
           idempotencyKey: typeof key === 'string' && key !== '' ? key : null,
         })
-        return { queryId: execution.queryId, executionId: execution.id, queueLength }
+        const told = [...hintsOf(body), ...warnings]
+        return {
+          queryId: execution.queryId,
+          executionId: execution.id,
+          queueLength,
+          ...(told.length === 0 ? {} : { warnings: told }),
+        }
       },
     }),
     defineRoute({
