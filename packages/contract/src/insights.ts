@@ -56,21 +56,24 @@ export const EventQuery = Type.Object({
   alias: Type.Optional(Type.String({ maxLength: 4096 })),
   id: Type.Optional(Type.String({ maxLength: 256 })),
   aggregation: Type.Optional(
-    Type.Object({
-      total: Type.Optional(Type.Object({}, { description: 'The number of events.' })),
-      unique: Type.Optional(Type.Object({}, { description: 'The number of different distinct_id.' })),
-      countUnique: Type.Optional(
-        Type.Object({
-          duration: Type.Optional(Duration),
-        }),
-      ),
-      aggregateProperties: Type.Optional(
-        Type.Object({
-          type: Type.Optional(Type.String()),
-          propertyName: Type.Optional(Type.String({ maxLength: 512 })),
-        }),
-      ),
-    }),
+    Type.Object(
+      {
+        total: Type.Optional(Type.Object({}, { description: 'The number of events.' })),
+        unique: Type.Optional(Type.Object({}, { description: 'The number of different distinct_id.' })),
+        countUnique: Type.Optional(
+          Type.Object({
+            duration: Type.Optional(Duration),
+          }),
+        ),
+        aggregateProperties: Type.Optional(
+          Type.Object({
+            type: Type.Optional(Type.String()),
+            propertyName: Type.Optional(Type.String({ maxLength: 512 })),
+          }),
+        ),
+      },
+      { 'x-choice': true },
+    ),
   ),
   selectorExpr: Type.Optional(EventSelector),
   groupBy: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
@@ -97,7 +100,9 @@ export const InsightsRequest = Type.Object({
     ),
   ),
   formulas: Type.Optional(Type.Array(MetricFormula, { maxItems: 100 })),
-  limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Series per result.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, 'x-elsewhere': 'samplesLimit', description: 'Series per result.' }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Series to leave out first.' })),
   version: Type.Optional(Type.Integer({ minimum: 0 })),
   explain: Type.Optional(ExplainRequest),

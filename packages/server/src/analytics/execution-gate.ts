@@ -1,4 +1,4 @@
-import { ServiceError } from '../platform/errors.ts'
+import { cancellation, ServiceError } from '../platform/errors.ts'
 
 /** How many statements run and wait (SQ-7). */
 export interface GateLimits {
@@ -81,7 +81,7 @@ export function createExecutionGate(limits: GateLimits): ExecutionGate {
       }
       const giveUp = (): void => {
         leave(projectId, waiter)
-        reject(cancelled())
+        reject(cancellation(signal))
       }
       signal.addEventListener('abort', giveUp, { once: true })
       waiting.set(projectId, [...(waiting.get(projectId) ?? []), waiter])
@@ -90,7 +90,7 @@ export function createExecutionGate(limits: GateLimits): ExecutionGate {
 
   return {
     async enter(projectId, signal) {
-      if (signal.aborted) throw cancelled()
+      if (signal.aborted) throw cancellation(signal)
       const queueLength = waiting.get(projectId)?.length ?? 0
       if (queueLength === 0 && hasRoom(projectId)) return occupy(projectId)
       if (queueLength >= limits.projectQueueMax) {
@@ -104,8 +104,4 @@ export function createExecutionGate(limits: GateLimits): ExecutionGate {
     },
     queueLength: (projectId) => waiting.get(projectId)?.length ?? 0,
   }
-}
-
-function cancelled(): ServiceError {
-  return new ServiceError('cancelled', 'the query was cancelled')
 }

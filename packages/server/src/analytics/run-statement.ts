@@ -1,3 +1,4 @@
+import { ServiceError } from '../platform/errors.ts'
 import { randomId } from '../platform/ids.ts'
 import type { CheckResolved } from './check-resolved.ts'
 import type { ExecutionGate } from './execution-gate.ts'
@@ -170,7 +171,11 @@ export function createStatementRunner(dependencies: RunnerDependencies): Stateme
     settled,
 
     async stop() {
-      stopping.abort()
+      stopping.abort(
+        new ServiceError('unavailable', 'the service stops; run the statement again', {
+          retryAfterSeconds: 5,
+        }),
+      )
       await settled()
     },
   }

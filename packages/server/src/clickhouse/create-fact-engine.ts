@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { Readable } from 'node:stream'
 import { createClient, type ClickHouseClient } from '@clickhouse/client'
 import { asBuffer } from '../platform/as-buffer.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { cancellation, ServiceError } from '../platform/errors.ts'
 import { createExceptionFrame } from './exception-frame.ts'
 import type { FactEngine, Insert, StatementOptions } from './fact-engine.ts'
 import { quoteIdentifier, quoteString } from './layout.ts'
@@ -82,7 +82,7 @@ export function createFactEngine(source: FactEngineSource, options: FactEngineOp
 
   async function execute(sql: string, format: string | null, options: StatementOptions): Promise<Readable> {
     const { signal, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-    if (signal?.aborted) throw new ServiceError('cancelled', 'the query was cancelled')
+    if (signal?.aborted) throw cancellation(signal)
     const deadline = AbortSignal.timeout(timeoutMs + GRACE_MS)
     const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
     const settings: Record<string, string | number> = {
@@ -202,7 +202,7 @@ function follow(source: Readable, tag: string, stop: AbortSignal, signal: AbortS
   const frame = createExceptionFrame(tag === '' ? 'none' : tag)
   const abort = (): void => {
     const error = signal?.aborted
-      ? new ServiceError('cancelled', 'the query was cancelled')
+      ? cancellation(signal)
       : new ServiceError('deadline_exceeded', 'the fact engine did not answer in time')
     frame.destroy(error)
   }

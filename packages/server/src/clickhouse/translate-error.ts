@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@millrace/contract'
-import { ServiceError } from '../platform/errors.ts'
+import { cancellation, ServiceError } from '../platform/errors.ts'
 import { shortenExpected } from './expected-words.ts'
 
 const NOT_ENOUGH_SPACE = 243
@@ -130,7 +130,7 @@ export function isBrokenConnection(error: unknown): boolean {
 /** Anything thrown on the way to the engine as an error of the catalogue. */
 export function translateError(error: unknown, signal?: AbortSignal): ServiceError {
   if (error instanceof ServiceError) return error
-  if (signal?.aborted) return new ServiceError('cancelled', 'the query was cancelled', { cause: error })
+  if (signal?.aborted) return cancellation(signal, error)
   const known = error as { code?: unknown; type?: unknown; message?: unknown } | null
   if (typeof known?.type === 'string' && /^\d+$/.test(String(known.code))) {
     const exception = { code: Number(known.code), name: known.type, message: String(known.message).trimEnd() }

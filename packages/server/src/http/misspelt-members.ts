@@ -41,9 +41,15 @@ function look(schema: SchemaNode, value: unknown, path: string, found: string[])
         (each) => !Object.hasOwn(value, each.name) && !Object.hasOwn(value, each.inSnakeCase),
       )
       const names = absent.map((each) => each.name)
-      const [nearest] = nearestNames(name, names, LETTERS_MAX)
-      if (nearest !== undefined)
+      const sibling = absent.find((each) => each.schema['x-elsewhere'] === name)?.name
+      const nearest = sibling ?? nearestNames(name, names, LETTERS_MAX)[0]
+      if (nearest !== undefined) {
         found.push(`${place} is not known and was left out; did you mean ${nearest}?`)
+      } else if (schema['x-choice']) {
+        found.push(
+          `${place} is not known and was left out; known are ${all.map((each) => each.name).join(', ')}`,
+        )
+      }
     }
   }
 }

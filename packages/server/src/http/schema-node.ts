@@ -12,6 +12,10 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
   readonly const?: unknown
   readonly default?: unknown
+  /** One of the properties says what is wanted: nothing else can be meant by another. */
+  readonly 'x-choice'?: boolean
+  /** What a member has elsewhere as its name. */
+  readonly 'x-elsewhere'?: string
 }
 
 type Properties = Readonly<Record<string, SchemaNode>>

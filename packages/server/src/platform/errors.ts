@@ -28,3 +28,11 @@ export class ServiceError extends Error {
 export function invalidArgument(message: string, details?: readonly unknown[]): ServiceError {
   return new ServiceError('invalid_argument', message, details ? { details } : {})
 }
+
+/** Why something was given up: what its signal says, where that is an expected failure, else that it was cancelled. */
+export function cancellation(signal: AbortSignal, cause?: unknown): ServiceError {
+  const reason: unknown = signal.reason
+  return reason instanceof ServiceError
+    ? reason
+    : new ServiceError('cancelled', 'the query was cancelled', { cause })
+}

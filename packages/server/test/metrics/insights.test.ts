@@ -115,6 +115,15 @@ describe('insights', () => {
     },
   )
 
+  it('warns of an aggregation and a limit that it does not know instead of counting events without a word (WI-2)', async () => {
+    const eventsQuery = { resource: { name: 'Trade' }, aggregation: { sum: { propertyName: 'amount' } } }
+    const { body } = await ask({ queries: [{ eventsQuery }], samplesLimit: 5 })
+    expect((body as { warnings?: unknown }).warnings).toEqual([
+      'queries[0].eventsQuery.aggregation.sum is not known and was left out; known are total, unique, countUnique, aggregateProperties',
+      'samplesLimit is not known and was left out; did you mean limit?',
+    ])
+  })
+
   it('groups by properties, keeping the groups with most events', async () => {
     expect(await days({ groupBy: ['venue'] })).toEqual({
       a: { 0: 2, 1: 1, 2: 0, 3: 1 },

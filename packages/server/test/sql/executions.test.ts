@@ -167,5 +167,5 @@ it('still knows after a restart what has finished, and what was interrupted and 
   expect(info).toMatchObject({ status: 'FINISHED' })
   expect(info.result.rows).toHaveLength(20)
   const lost = await ended(interrupted.executionId)
-  expect(lost).toMatchObject({ status: 'KILLED', error: expect.stringMatching(/cancelled|restarted/) })
+  expect(lost).toMatchObject({ status: 'KILLED', error: expect.stringMatching(/stops|restarted/) })
 })

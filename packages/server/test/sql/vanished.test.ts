@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Analytics } from '../../src/analytics/analytics.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -14,15 +15,16 @@ const project = sqlProject(951)
 let test: TestEngine
 let database: TestDatabase
 let app: FastifyInstance
+let analytics: Analytics
 
 beforeAll(async () => {
   test = await startTestEngine({ poolSize: 4 })
   database = await openSqlite()
   await fillProject(test.engine, project)
-  const { analytics } = await createSqlFixture(test.engine, database, project, {
+  ;({ analytics } = await createSqlFixture(test.engine, database, project, {
     clock: systemClock,
     limits: { rowsReadMax: 100_000_000_000 },
-  })
+  }))
   app = await buildApp({
     log: silentLogger,
     bodyLimitBytes: 100_000,
@@ -89,3 +91,19 @@ it.each([
     await Promise.all([end, witness])
   },
 )
+
+it('tells who waits for a statement when the service stops that it may be sent again (SQ-7)', async () => {
+  const answer = app.inject({
+    method: 'POST',
+    url: '/api/v1/analytics/demo/p951/sql/execute',
+    payload: { sqlQuery: { sql: HEAVY.replaceAll('MARK', 'vanishing_service') } },
+  })
+  while ((await runningCount('vanishing_service', 0.2)) === 0);
+  await analytics.stop()
+  const told = await answer
+  expect([told.statusCode, told.headers['retry-after'], told.json()]).toEqual([
+    503,
+    '5',
+    { code: 14, message: 'the service stops; run the statement again', details: [] },
+  ])
+})
