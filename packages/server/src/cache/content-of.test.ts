@@ -77,11 +77,17 @@ it('takes no text for a row of numbers or a text of bytes', () => {
     bytes,
     [row, bytes],
     [bytes, row],
+    new ByteText([Buffer.from('ac')]),
     [new ByteText([]), bytes],
     [bytes, new ByteText([])],
   ]
   const etags = all.map((each) => contentOf(each)?.etag)
   expect(new Set(etags).size).toBe(etags.length)
+})
+
+it('is the same of a text of bytes, however it is divided', () => {
+  const parts = ['', 'a', '', 'b'].map((part) => Buffer.from(part))
+  expect(contentOf([new ByteText(parts)])).toEqual(contentOf([new ByteText([Buffer.from('ab')])]))
 })
 
 it('has nothing for what JSON leaves out, and throws for what it refuses', () => {
