@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Batch, BatchRequest, LaneClaim, QueuedMessage } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
@@ -140,9 +140,51 @@ async function readFitting(
 }
 
 /**
- * One way to PostgreSQL and back for all of them. Each message is fetched by its place: the offset keeps a planner that believes in many
- * from reading the whole table instead.
+ * A query of what lanes send next, in no order, from a table of what is asked of each, on PostgreSQL; of a lane in which more than `waitingMax` messages
+ * would be read, none. Each message is fetched by its place: the offset keeps a planner that believes in many from reading the whole table instead.
  */
+export function fittingMessages(
+  asked: RawBuilder<unknown>,
+  waitingMax: number | null = null,
+): RawBuilder<LaneMessageRow> {
+  const isFew = waitingMax === null ? sql`true` : sql`waiting <= ${waitingMax}`
+  const most =
+    waitingMax === null ? sql`asked.max_messages` : sql`least(asked.max_messages, ${waitingMax + 1})`
+  return sql<LaneMessageRow>`
+    select asked.lane_id as "laneId", ${MESSAGE}, fitting.place from ${asked} as asked
+    cross join lateral (
+      select id, ${ARRAY_BYTES}, count(*) over () as waiting from (
+        select ctid as id, seq, body_bytes from webhook_message
+        where ${isBehindCursor(sql<number>`asked.lane_id`, sql<number>`asked.after_seq`)}
+        order by seq limit ${most}
+      ) as first
+    ) as fitting
+    cross join lateral (
+      select * from webhook_message where webhook_message.ctid = fitting.id offset 0
+    ) as message
+    where (array_bytes <= asked.max_bytes or place = 1) and ${isFew}`
+}
+
+/** A message that {@link fittingMessages} answers, and its place in the batch, from 1. */
+export interface LaneMessageRow extends QueuedMessage {
+  readonly laneId: number
+  readonly place: number
+}
+
+/** The same, joined with a lane that may have none: then each column is null. */
+export type JoinedMessageRow = { readonly [Column in keyof LaneMessageRow]: LaneMessageRow[Column] | null }
+
+/** Messages of lanes, each lane's in order. */
+export function messagesByLane(
+  rows: readonly JoinedMessageRow[],
+): ReadonlyMap<number, readonly QueuedMessage[]> {
+  const messages = rows.filter((row): row is LaneMessageRow => row.seq !== null)
+  const byLane = Map.groupBy(messages, ({ laneId }) => laneId)
+  for (const ofLane of byLane.values()) ofLane.sort((a, b) => a.seq - b.seq)
+  return byLane
+}
+
+/** One way to PostgreSQL and back for all of them. */
 async function readTogether(
   db: ControlDatabase | ControlTransaction,
   requests: readonly LaneBatchRequest[],
@@ -152,20 +194,5 @@ async function readTogether(
     { lane_id: 'bigint', after_seq: 'bigint', max_messages: 'bigint', max_bytes: 'bigint' },
     requests.map(({ laneId, afterSeq, maxMessages, maxBytes }) => [laneId, afterSeq, maxMessages, maxBytes]),
   )
-  const { rows } = await sql<QueuedMessage & { readonly laneId: number }>`
-    select given.lane_id as "laneId", ${MESSAGE} from ${given} as given
-    cross join lateral (
-      select id, ${ARRAY_BYTES} from (
-        select ctid as id, seq, body_bytes from webhook_message
-        where ${isBehindCursor(sql<number>`given.lane_id`, sql<number>`given.after_seq`)}
-        order by seq limit given.max_messages
-      ) as first
-    ) as fitting
-    cross join lateral (
-      select * from webhook_message where webhook_message.ctid = fitting.id offset 0
-    ) as message
-    where array_bytes <= given.max_bytes or place = 1`.execute(db)
-  const byLane = Map.groupBy(rows, ({ laneId }) => laneId)
-  for (const messages of byLane.values()) messages.sort((a, b) => a.seq - b.seq)
-  return byLane
+  return messagesByLane((await fittingMessages(given).execute(db)).rows)
 }

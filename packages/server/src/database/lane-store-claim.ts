@@ -6,7 +6,13 @@ import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
-import { LANES_READ_TOGETHER, unshelvedBatches } from './lane-store-batch.ts'
+import {
+  fittingMessages,
+  LANES_READ_TOGETHER,
+  messagesByLane,
+  unshelvedBatches,
+  type JoinedMessageRow,
+} from './lane-store-batch.ts'
 import { joinNewestState } from './lane-states.ts'
 import { areLeasesKnown, noteForgottenLeases } from './lease-memory.ts'
 import { WITHOUT_WAITING } from './unsynced-transaction.ts'
@@ -26,13 +32,24 @@ export async function readyLanes(
 }
 
 /**
+ * Every row of a claim has all columns of a channel, which is dearer than to ask once more for what is read in long batches: of a lane in which more
+ * than so many messages wait, the claim reads none.
+ */
+const MESSAGES_READ_BY_CLAIM = 32
+
+/** A claimed lane with one of the messages that it sends first, or without any. The channel's columns come with the first of them alone. */
+type ClaimedRow = LaneRow & JoinedMessageRow
+
+/**
  * Claims lanes that have something to send now and that nobody holds, those that waited longest first, but before them those that failed
- * last time, up to their share; `busyHosts` counts what is under way (DL-9). On PostgreSQL.
+ * last time, up to their share; `busyHosts` counts what is under way (DL-9). On PostgreSQL, where the statement that claims also reads what the
+ * first of them send. It sees the queue as it was when the statement began; had somebody else claimed the lane since, the epoch would be another.
  */
 export async function claimReady(
   db: ControlDatabase,
-  { owner, nowMs, leaseMs, limit, failingLimit, hostLimit, busyHosts, exceptLaneIds, among }: ClaimRequest,
-): Promise<readonly LaneRow[]> {
+  request: ClaimRequest,
+): Promise<readonly ClaimedLane[]> {
+  const { owner, nowMs, leaseMs, limit, failingLimit, hostLimit, busyHosts, exceptLaneIds, among } = request
   // A host that is half busy takes part by what is left to it, so only few hosts are sent along.
   const share = hostShare(hostLimit)
   const crowded = givenRows(
@@ -42,11 +59,15 @@ export async function claimReady(
       .filter(([, count]) => count > hostLimit - share)
       .map(([host, count]) => [host, Math.max(0, hostLimit - count)]),
   )
+  const asked = sql`(
+    select numbered.lane_id, numbered.cursor_seq as after_seq, numbered.max_messages, numbered.max_bytes
+    where numbered.number <= ${LANES_READ_TOGETHER} and (${firstDueAt(sql<number>`numbered.lane_id`)} <= ${nowMs}) is not true)`
   // Locked by the epoch, which whoever claims or takes a lane meanwhile raises: then it is not found any more.
-  const { rows } = await sql<LaneRow>`
+  const { rows } = await sql<ClaimedRow>`
     with noted as (${noteForgottenLeases(nowMs, leaseMs)}),
     free as materialized (
-      select lane.id, lane.host, state.epoch, state.served_at, state.failures > 0 as is_failing,
+      select lane.id, lane.host, lane.max_batch_messages, lane.max_batch_bytes, state.epoch, state.served_at,
+        state.failures > 0 as is_failing,
         row_number() over (partition by state.failures > 0 order by state.served_at) as turn
       from ${candidates(db, among)} as lane ${joinNewestState(sql<number>`lane.id`)}
       where ${WITHOUT_WAITING} and ${areLeasesKnown(nowMs, leaseMs)}
@@ -57,7 +78,7 @@ export async function claimReady(
       from free where not is_failing or turn <= ${failingLimit}
     ),
     ready as materialized (
-      select state.lane_id, state.epoch from standing
+      select state.lane_id, state.epoch, max_batch_messages, max_batch_bytes from standing
       join webhook_lane_state as state on state.lane_id = standing.id and state.epoch = standing.epoch
       where standing.place <= coalesce((select places from ${crowded} as given where given.host = standing.host), ${share})
         and state.lease_until_at <= ${nowMs}
@@ -67,10 +88,13 @@ export async function claimReady(
       update webhook_lane_state as state
       set owner = ${owner}, epoch = state.epoch + 1, lease_until_at = ${nowMs + leaseMs}
       from ready where state.lane_id = ready.lane_id and state.epoch = ready.epoch
-      returning state.*
-    )
-    select lane.*, claimed.* from claimed join webhook_lane as lane on lane.id = claimed.lane_id`.execute(db)
-  return rows
+      returning state.*, least(max_batch_messages, state.batch_limit) as max_messages, max_batch_bytes as max_bytes
+    ),
+    numbered as (select claimed.*, row_number() over () as number from claimed)
+    select lane.*, numbered.*, first.* from numbered
+    left join lateral (${fittingMessages(asked, MESSAGES_READ_BY_CLAIM)}) as first on true
+    left join webhook_lane as lane on lane.id = numbered.lane_id and coalesce(first.place, 1) = 1`.execute(db)
+  return lanesWithMessages(rows, request)
 }
 
 /** Something waits behind the cursor of the lane, of which `lane` is the channel and `state` the state, or a shelved message is due. */
@@ -129,6 +153,21 @@ export async function lanesFromRows(
     .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
   const batches = await unshelvedBatches(db, requests, nowMs)
   return lanes.map((lane) => ({ ...lane, first: batches.get(lane.claim.laneId) ?? null }))
+}
+
+/** The same, of rows that have their messages. */
+function lanesWithMessages(
+  rows: readonly ClaimedRow[],
+  { owner, nowMs }: ClaimRequest,
+): readonly ClaimedLane[] {
+  const batches = messagesByLane(rows)
+  return rows
+    .filter(({ place }) => place === null || place === 1)
+    .map((row) => {
+      const messages = batches.get(row.id)
+      const first = messages ? { isShelved: false, messages } : null
+      return { ...laneFromRow(row, owner, nowMs), first }
+    })
 }
 
 function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {

@@ -2,7 +2,7 @@ import type { LaneClaim, LaneStore } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { announce } from './lane-store-announce.ts'
 import { claimAlone, readyAlone } from './lane-store-claim-alone.ts'
-import { claimReady, lanesFromRows, readyLanes } from './lane-store-claim.ts'
+import { claimReady, readyLanes } from './lane-store-claim.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { createBatchReader } from './lane-store-reader.ts'
 import { createSettler } from './lane-store-settler.ts'
@@ -17,7 +17,7 @@ export function createLaneStore(db: ControlDatabase): LaneStore {
     ready: (nowMs, limit) => (hasRowLocks(db) ? readyLanes(db, nowMs, limit) : readyAlone(db, nowMs, limit)),
 
     async claim(request) {
-      if (hasRowLocks(db)) return lanesFromRows(db, await claimReady(db, request), request)
+      if (hasRowLocks(db)) return claimReady(db, request)
       const lanes = await unsyncedTransaction(db, (tx) => claimAlone(tx, request))
       if (lanes.length > 0) await untilDurable(db)
       return lanes

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expireDelivery } from '../../src/database/dead-letter-expiry.ts'
+import { batchRequest } from '../../src/delivery/lane.ts'
 import { ALL_ATTEMPTS, type Attempt } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
@@ -189,6 +190,50 @@ describe.each(controlDatabases)('lanes on $name', ({ open }) => {
     expect((await bench.pull())[0]?.bodies).toHaveLength(1)
     await bench.enqueue(exported('"fine too"', { position: 1 }))
     expect(await bench.pull()).toEqual([])
+  })
+
+  it('claims lanes with what they send first, as much as their limits and their memory allow (DL-4, DL-7)', async () => {
+    const laneIds = {
+      unlimited: await bench.configure('unlimited'),
+      few: await bench.configure('few', { maxBatchMessages: 3 }),
+      small: await bench.configure('small', { maxBatchBytes: 1 }),
+      recovering: await bench.configure('recovering'),
+      shelving: await bench.configure('shelving'),
+      many: await bench.configure('many'),
+    }
+    for (const channel of Object.keys(laneIds)) {
+      const length = channel === 'many' ? 33 : 5
+      await bench.enqueue(...Array.from({ length }, (_, n) => exported(n, { channel })))
+    }
+    const states = bench.db.updateTable('webhook_lane_state')
+    await states.set({ batch_limit: 2 }).where('lane_id', '=', laneIds.recovering).execute()
+    await states.set({ cursor_seq: 3 }).where('lane_id', '=', laneIds.few).execute()
+    await bench.db
+      .updateTable('webhook_message')
+      .set({ shelved_until_at: bench.clock.now() })
+      .where('lane_id', '=', laneIds.shelving)
+      .where('seq', '=', 2)
+      .execute()
+    const claimed = await bench.claim()
+    const sends = new Map<string, readonly number[] | undefined>()
+    for (const { channel, claim, first, limits, state } of claimed) {
+      const batch =
+        first ?? (await bench.lanes.nextBatch(claim, batchRequest(limits, state, bench.clock.now())))
+      sends.set(
+        channel,
+        batch?.messages.map(({ seq }) => seq),
+      )
+    }
+    expect(Object.fromEntries(sends)).toEqual({
+      unlimited: [1, 2, 3, 4, 5],
+      few: [4, 5],
+      small: [1],
+      recovering: [1, 2],
+      shelving: [2],
+      many: Array.from({ length: 33 }, (_, n) => n + 1),
+    })
+    const lookedFor = claimed.filter(({ first }) => first === null).map(({ channel }) => channel)
+    expect(['shelving', 'many']).toEqual(expect.arrayContaining(lookedFor))
   })
 
   it('claims a lane once, and again when its lease has run out (DL-6)', async () => {
