@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
+import { ByteParts } from '../platform/byte-parts.ts'
 import { ByteText } from './byte-text.ts'
 import { joinValue, splitValue, type SplitValue } from './split-value.ts'
 
@@ -28,11 +29,11 @@ export async function encodeResult(value: unknown, bytesMax: number): Promise<Ui
     rows: rows.map((row) => Array.from(row)),
     textLengths: texts.map(({ byteLength }) => byteLength),
   }
-  const { parts, byteLength } = new ByteText([
+  const stored = new ByteParts([
     Buffer.from(`${JSON.stringify(firstLine)}\n`),
     ...texts.flatMap((text) => text.parts),
   ])
-  return byteLength > bytesMax ? null : compress(Buffer.concat(parts, byteLength), { params: PARAMETERS })
+  return stored.byteLength > bytesMax ? null : compress(stored.whole(), { params: PARAMETERS })
 }
 
 /** Takes back what `encodeResult` made; null for what an earlier release did, all of it in one line without an end. Refuses to unpack more than `bytesMax`. */

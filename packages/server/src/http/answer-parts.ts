@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { ByteParts } from '../platform/byte-parts.ts'
 import { takeAnswerMemory } from './answer-memory.ts'
 
 /** Longer answers are sent part by part: putting them together takes as much memory again. */
@@ -7,19 +8,7 @@ const WHOLE_BYTES_MAX = 2 ** 20
 const LENT_BYTES_MIN = 2 ** 15
 
 /** The bytes of an answer, one part behind the other. */
-export class AnswerParts {
-  readonly parts: readonly Uint8Array[]
-  readonly byteLength: number
-
-  constructor(parts: readonly Uint8Array[]) {
-    this.parts = parts
-    this.byteLength = parts.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  }
-
-  whole(): Buffer {
-    return Buffer.concat(this.parts, this.byteLength)
-  }
-
+export class AnswerParts extends ByteParts {
   /** The same in memory that is lent perhaps: `giveBackAnswerMemory` when it was sent. */
   lent(): Buffer {
     if (this.byteLength < LENT_BYTES_MIN) return this.whole()
