@@ -32,6 +32,11 @@ const NO_TIME = /^Cannot convert string '([^']+)' to type DateTime/
 const HINT = /Maybe you meant: \[([^\]]*)\]/
 const UNMATCHED = /Unmatched parentheses/
 const FAILED = /Syntax error: failed at/
+/** What is told of a character at which reading ended. The engine's own message would end with a NUL. */
+const UNEXPECTED: Readonly<Record<string, (where: string) => string>> = {
+  ';': (where) => `sqlQuery.sql must be one statement: the ; ${where} ends it`,
+  '\0': (where) => `Syntax error: the character NUL ${where} may stand in texts only`,
+}
 /** Words that go on with a query, and are taken for an alias where they are misspelt. */
 const CLAUSES = [
   'from',
@@ -64,16 +69,22 @@ export function placeError(error: unknown, source: StatementSource): unknown {
   if (unbound !== undefined)
     return invalidArgument(`sqlQuery.parameters.${unbound} is required: the statement names it`)
   const unmatched = UNMATCHED.test(error.message) ? unmatchedParenthesis(source.given) : null
-  if (unmatched) return ofParenthesis(error, unmatched, source.given)
+  if (unmatched) {
+    const fault = unmatched.isClosing ? 'closes nothing that is open' : 'is never closed'
+    return syntaxErrorAt(
+      source.given,
+      unmatched.at,
+      error,
+      (where) => `Syntax error: the ${unmatched.character} ${where} ${fault}`,
+    )
+  }
   const [detail = {}, ...others] = error.details as readonly Place[]
   const at =
     detail.position === undefined ? findName(error.message, source.given) : toGiven(detail.position, source)
-  if (at !== null && source.given[at] === ';' && FAILED.test(error.message)) {
-    return severalStatements(source.given, at)
-  }
-  if (at !== null && source.given[at] === '\0' && FAILED.test(error.message)) return nulOf(source.given, at)
-  const hint =
-    at !== null && FAILED.test(error.message) ? misspelt(source.given, at) : readHint(error.message)
+  const failedAt = FAILED.test(error.message) ? at : null
+  const special = failedAt === null ? undefined : UNEXPECTED[source.given[failedAt] ?? '']
+  if (failedAt !== null && special) return syntaxErrorAt(source.given, failedAt, error, special)
+  const hint = failedAt === null ? readHint(error.message) : misspelt(source.given, failedAt)
   if (at === null && hint.length === 0) return error
   const place = at === null ? null : placeOf(source.given, at)
   const placed = { ...detail, ...place, ...(hint.length === 0 ? {} : { hint }) }
@@ -86,37 +97,17 @@ export function placeError(error: unknown, source: StatementSource): unknown {
   })
 }
 
-function ofParenthesis(
-  error: ServiceError,
-  { at, character, isClosing }: NonNullable<ReturnType<typeof unmatchedParenthesis>>,
+/** A syntax error in words of its own. `tell` is given where it is. */
+function syntaxErrorAt(
   given: string,
+  at: number,
+  error: ServiceError,
+  tell: (where: string) => string,
 ): ServiceError {
   const place = placeOf(given, at)
   const where = `at position ${place.position} (line ${place.line}, col ${place.column})`
-  return new ServiceError(
-    error.code,
-    `Syntax error: the ${character} ${where} ${isClosing ? 'closes nothing that is open' : 'is never closed'}`,
-    { cause: error.cause, details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
-  )
-}
-
-function severalStatements(given: string, at: number): ServiceError {
-  const place = placeOf(given, at)
-  return new ServiceError(
-    'invalid_argument',
-    `sqlQuery.sql must be one statement: the ; at position ${place.position} (line ${place.line}, col ${place.column}) ends it`,
-    { details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
-  )
-}
-
-/** The engine's own message ends with the character. */
-function nulOf(given: string, at: number): ServiceError {
-  const place = placeOf(given, at)
-  return new ServiceError(
-    'invalid_argument',
-    `Syntax error: the character NUL at position ${place.position} (line ${place.line}, col ${place.column}) may stand in texts only`,
-    { details: [{ engineCode: 'SYNTAX_ERROR', ...place }] },
-  )
+  const details = [{ engineCode: 'SYNTAX_ERROR', ...place }]
+  return new ServiceError('invalid_argument', tell(where), { cause: error.cause, details })
 }
 
 /** Other dialects, and other languages, write texts as ClickHouse writes names. */

@@ -246,10 +246,8 @@ function streamOf(bytes: Buffer): Readable {
   return stream
 }
 
-async function readText(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
+async function readText(source: Readable): Promise<string> {
+  return String(await readBytes(source))
 }
 
 function isBroken(error: unknown): boolean {
