@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely'
 import { chooseLanes } from '../delivery/choose-lanes.ts'
-import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
+import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
 import type { LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { isFree, isNoneOf, lanesFromRows } from './lane-store-claim.ts'
+import { LANES_READ_TOGETHER, unshelvedBatches } from './lane-store-batch.ts'
+import { isFree, isNoneOf, laneFromRow } from './lane-store-claim.ts'
 
 /**
  * Claiming on SQLite, whose only writer is this process: nothing has to be locked, so the choice is made here. There are no
@@ -36,6 +37,20 @@ export async function claimAlone(
     select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
     where lane.id in (${claimed})`.execute(tx)
   return lanesFromRows(tx, rows, request)
+}
+
+/** Lanes as their owner gets them, the first of them with what they send first; a shelved message that is due is left to be looked for (DL-4). */
+async function lanesFromRows(
+  tx: ControlTransaction,
+  rows: readonly LaneRow[],
+  { owner, nowMs }: ClaimRequest,
+): Promise<readonly ClaimedLane[]> {
+  const lanes = rows.map((row) => laneFromRow(row, owner, nowMs))
+  const requests = lanes
+    .slice(0, LANES_READ_TOGETHER)
+    .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
+  const batches = await unshelvedBatches(tx, requests, nowMs)
+  return lanes.map((lane) => ({ ...lane, first: batches.get(lane.claim.laneId) ?? null }))
 }
 
 /** The ids of lanes that have something to send now and that nobody holds, those that waited longest first. */

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { hostShare } from '../delivery/host-share.ts'
 import type { LaneIds } from '../delivery/due-lanes.ts'
-import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
+import type { ClaimedLane, ClaimRequest } from '../delivery/lane.ts'
 import { destinationFromRow, limitsFromRow, type LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
@@ -10,7 +10,6 @@ import {
   fittingMessages,
   LANES_READ_TOGETHER,
   messagesByLane,
-  unshelvedBatches,
   type JoinedMessageRow,
 } from './lane-store-batch.ts'
 import { joinNewestState } from './lane-states.ts'
@@ -141,21 +140,7 @@ export function isFree(nowMs: number): RawBuilder<SqlBool> {
     and state.lease_until_at <= ${nowMs})`
 }
 
-/** Lanes as their owner gets them, the first of them with what they send first; a shelved message that is due is left to be looked for (DL-4). */
-export async function lanesFromRows(
-  db: ControlDatabase | ControlTransaction,
-  rows: readonly LaneRow[],
-  { owner, nowMs }: ClaimRequest,
-): Promise<readonly ClaimedLane[]> {
-  const lanes = rows.map((row) => laneFromRow(row, owner, nowMs))
-  const requests = lanes
-    .slice(0, LANES_READ_TOGETHER)
-    .map(({ claim: { laneId }, limits, state }) => ({ laneId, ...batchRequest(limits, state, nowMs) }))
-  const batches = await unshelvedBatches(db, requests, nowMs)
-  return lanes.map((lane) => ({ ...lane, first: batches.get(lane.claim.laneId) ?? null }))
-}
-
-/** The same, of rows that have their messages. */
+/** Lanes as their owner gets them, of rows that have their messages. */
 function lanesWithMessages(
   rows: readonly ClaimedRow[],
   { owner, nowMs }: ClaimRequest,
@@ -170,7 +155,8 @@ function lanesWithMessages(
     })
 }
 
-function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {
+/** A lane as its owner gets it, without what it sends. */
+export function laneFromRow(row: LaneRow, owner: string, nowMs: number): Omit<ClaimedLane, 'first'> {
   return {
     claim: { laneId: row.id, owner, epoch: row.epoch },
     projectId: row.project_id,
