@@ -1,3 +1,5 @@
+import { drawPlot, scale } from '../plot.ts'
+
 /** One figure of the plot, as results have it. */
 export interface LatencyResult {
   readonly contender: string
@@ -44,27 +46,20 @@ export function drawLatencies(results: readonly LatencyResult[]): string {
     (ms) =>
       `<line class="grid" x1="${placeOf(ms)}" y1="${PLOT.top}" x2="${placeOf(ms)}" y2="${bottom}"/><text x="${placeOf(ms)}" y="${bottom + 20}" text-anchor="middle">${ms < 1000 ? `${ms} ms` : `${ms / 1000} s`}</text>`,
   )
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" aria-label="Slowest hundredth of messages from enqueueing to arrival, by scenario and contender">
-<style>
-  svg { background: #ffffff }
-  text { font: 13px system-ui, sans-serif; fill: #334155 }
-  .title { font-size: 15px; font-weight: 600 }
-  .grid { stroke: #e2e8f0 }
-  @media (prefers-color-scheme: dark) {
-    svg { background: #0f172a }
-    text { fill: #cbd5e1 }
-    .grid { stroke: #334155 }
-  }
-</style>
-${[
-  `<text x="20" y="26" class="title">From enqueueing to arrival: p99 of each contender</text>`,
-  ...legend(contenders),
-  ...axis,
-  `<text x="${DROWNED}" y="${bottom + 20}" text-anchor="middle">does not keep up</text>`,
-  ...rows,
-].join('\n')}
-</svg>
-`
+  return drawPlot(
+    {
+      width: WIDTH,
+      height,
+      label: 'Slowest hundredth of messages from enqueueing to arrival, by scenario and contender',
+    },
+    [
+      `<text x="20" y="26" class="title">From enqueueing to arrival: p99 of each contender</text>`,
+      ...legend(contenders),
+      ...axis,
+      `<text x="${DROWNED}" y="${bottom + 20}" text-anchor="middle">does not keep up</text>`,
+      ...rows,
+    ],
+  )
 }
 
 function dot({ contender, p99, deliveredShare }: LatencyResult, contenders: readonly string[], y: number) {
@@ -87,10 +82,10 @@ function paintOf(contender: string): string {
   return `stroke="${colour}" stroke-width="2" fill="${contender.endsWith('plain') ? 'none' : colour}"`
 }
 
+const place = scale(FROM_MS, TO_MS, PLOT.left, PLOT.right)
+
 function placeOf(ms: number): number {
-  const within = Math.min(TO_MS, Math.max(FROM_MS, ms))
-  const share = Math.log10(within / FROM_MS) / Math.log10(TO_MS / FROM_MS)
-  return Math.round((PLOT.left + share * (PLOT.right - PLOT.left)) * 10) / 10
+  return place(Math.min(TO_MS, Math.max(FROM_MS, ms)))
 }
 
 function escape(text: string): string {

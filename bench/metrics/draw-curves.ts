@@ -1,3 +1,4 @@
+import { drawPlot, scale } from '../plot.ts'
 import type { CurvePoint } from './curves.ts'
 import { BROAD_MINUTES } from './data-set.ts'
 
@@ -12,16 +13,6 @@ const STROKES = [
   { colour: '#d97706', dash: '3 3' },
   { colour: '#db2777', dash: '10 3 2 3' },
 ]
-
-/** A place on an axis of powers of ten. */
-function scale(from: number, to: number, start: number, end: number): (value: number) => number {
-  const [low, high] = [Math.log10(from), Math.log10(to)]
-  return (value) => round(start + ((Math.log10(value) - low) / (high - low)) * (end - start))
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10
-}
 
 function powersOfTen(from: number, to: number): number[] {
   const powers: number[] = []
@@ -53,21 +44,14 @@ export function drawCurves(curves: readonly CurvePoint[]): string {
     ),
     ...labels(shown, days, y),
   ]
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-label="Milliseconds by number of series, a line for each number of days">
-<style>
-  svg { background: #ffffff }
-  text { font: 13px system-ui, sans-serif; fill: #334155 }
-  .title { font-size: 15px; font-weight: 600 }
-  .grid { stroke: #e2e8f0 }
-  @media (prefers-color-scheme: dark) {
-    svg { background: #0f172a }
-    text { fill: #cbd5e1 }
-    .grid { stroke: #334155 }
-  }
-</style>
-${parts.join('\n')}
-</svg>
-`
+  return drawPlot(
+    {
+      width: WIDTH,
+      height: HEIGHT,
+      label: 'Milliseconds by number of series, a line for each number of days',
+    },
+    parts,
+  )
 }
 
 function timesOf(points: readonly CurvePoint[]): number[] {

@@ -2,13 +2,10 @@ import { request, type IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeAll, beforeEach, afterAll, expect, it } from 'vitest'
 import type { Analytics } from '../../src/analytics/analytics.ts'
-import { buildApp } from '../../src/http/app.ts'
-import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { silentLogger } from '../../src/platform/logger.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
+import { buildSqlApp, createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
 
 const project = sqlProject(961)
 let test: TestEngine
@@ -27,13 +24,7 @@ beforeEach(async () => {
   const limits = { pageBytesMax: 64 * 2 ** 20, rowsReadMax: 100_000_000_000 }
   analytics = (await createSqlFixture(test.engine, database, project, { clock: systemClock, limits }))
     .analytics
-  app = await buildApp({
-    log: silentLogger,
-    bodyLimitBytes: 100_000,
-    routes: [sqlExecuteRoute({ analytics })],
-    access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
-    checkReady: () => Promise.resolve(),
-  })
+  app = await buildSqlApp(analytics, project)
   url = `${await app.listen({ port: 0, host: '127.0.0.1' })}/api/v1/analytics/demo/p961/sql/execute`
 })
 

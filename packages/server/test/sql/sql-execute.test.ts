@@ -1,13 +1,10 @@
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildApp } from '../../src/http/app.ts'
-import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
-import { silentLogger } from '../../src/platform/logger.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
 import { createManualClock } from '../support/manual-clock.ts'
-import { createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
+import { buildSqlApp, createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
 
 const project = sqlProject(931)
 let test: TestEngine
@@ -19,13 +16,7 @@ beforeAll(async () => {
   database = await openSqlite()
   await fillProject(test.engine, project)
   const { analytics } = await createSqlFixture(test.engine, database, project, { clock: createManualClock() })
-  app = await buildApp({
-    log: silentLogger,
-    bodyLimitBytes: 100_000,
-    routes: [sqlExecuteRoute({ analytics })],
-    access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
-    checkReady: () => Promise.resolve(),
-  })
+  app = await buildSqlApp(analytics, project)
 })
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { createCursorCodec } from '../../src/analytics/cursor.ts'
 import { createAnalytics, type Analytics } from '../../src/analytics/analytics.ts'
 import type { SqlAnswer, SqlRequest } from '../../src/analytics/run-sql.ts'
@@ -12,7 +13,10 @@ import { createExecutionStore } from '../../src/database/execution-store.ts'
 import { createSavedQueryStore } from '../../src/database/saved-query-store.ts'
 import { sharedSecret } from '../../src/database/secret-store.ts'
 import { createSqlSpool } from '../../src/database/sql-spool.ts'
+import { buildApp } from '../../src/http/app.ts'
+import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
 import { systemClock, type Clock } from '../../src/platform/clock.ts'
+import { silentLogger } from '../../src/platform/logger.ts'
 import type { Project } from '../../src/projects/project.ts'
 import { openTestCache } from '../cache/test-cache.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
@@ -131,6 +135,17 @@ export async function createSqlFixture(
     stored: cache.settled,
   }
   return fixture
+}
+
+/** The service with the SQL of one project, for whoever asks. */
+export function buildSqlApp(analytics: Analytics, project: Project): Promise<FastifyInstance> {
+  return buildApp({
+    log: silentLogger,
+    bodyLimitBytes: 100_000,
+    routes: [sqlExecuteRoute({ analytics })],
+    access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
+    checkReady: () => Promise.resolve(),
+  })
 }
 
 /** The SQL API with an engine and a control database of its own. */

@@ -3,13 +3,10 @@ import { connect, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Analytics } from '../../src/analytics/analytics.ts'
-import { buildApp } from '../../src/http/app.ts'
-import { sqlExecuteRoute } from '../../src/http/routes/sql-execute.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { silentLogger } from '../../src/platform/logger.ts'
 import { openSqlite, type TestDatabase } from '../support/databases.ts'
 import { startTestEngine, type TestEngine } from '../support/fact-engine.ts'
-import { createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
+import { buildSqlApp, createSqlFixture, fillProject, sqlProject } from './sql-fixture.ts'
 
 const project = sqlProject(951)
 let test: TestEngine
@@ -25,13 +22,7 @@ beforeAll(async () => {
     clock: systemClock,
     limits: { rowsReadMax: 100_000_000_000 },
   }))
-  app = await buildApp({
-    log: silentLogger,
-    bodyLimitBytes: 100_000,
-    routes: [sqlExecuteRoute({ analytics })],
-    access: { check: () => Promise.resolve({ key: null, project }), recall: () => null },
-    checkReady: () => Promise.resolve(),
-  })
+  app = await buildSqlApp(analytics, project)
   await app.listen({ port: 0, host: '127.0.0.1' })
 })
 
