@@ -1,20 +1,13 @@
 /**
- * `npm run soak:ingest [-- --kills 100 --seed 1]`: ingest while the service and its engine are killed under load. Ends with 1 if an acknowledged batch
- * is not there exactly once, or another one in part. Ctrl-C ends it sooner, with the report.
+ * `npm run soak:ingest`: ingest while the service and its engine are killed under load. Ends with 1 if an acknowledged batch
+ * is not there exactly once, or another one in part. Ctrl-C ends it sooner, with the report. See `--help`.
  */
-import { randomBytes } from 'node:crypto'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
 import { createRandom } from '../delivery/chaos/create-random.ts'
+import { soakOptions } from '../support/soak-options.ts'
 import { runKills } from './kill-run.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '100' },
-    seed: { type: 'string', default: String(randomBytes(4).readUInt32LE()) },
-  },
-})
-const seed = Number(values.seed)
+const { kills, seed } = soakOptions({ script: 'soak:ingest', kills: 100, databases: [] })
 const end = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
@@ -22,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   })
 const startedAt = performance.now()
 const report = await runKills({
-  kills: Number(values.kills),
+  kills,
   random: createRandom(seed),
   signal: end.signal,
   progress: (text) => process.stderr.write(`\r${text}   `),

@@ -1,28 +1,19 @@
 /**
- * `npm run soak [-- --kills 200 --seed 1 --database sqlite|postgres]`: delivery while its processes and its
- * database's are killed, its connections broken, its clocks set and its receiver misbehaves, on both databases unless one is named. Ends with 1 if
- * anything was lost, stale or different.
+ * `npm run soak`: delivery while its processes and its database's are killed, its connections broken, its clocks set and its receiver misbehaves, on
+ * both databases unless one is named. Ends with 1 if anything was lost, stale or different. See `--help`.
  */
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
 import { openDatabase } from '../../../src/database/database.ts'
+import { soakOptions } from '../../support/soak-options.ts'
 import { createRandom } from './create-random.ts'
 import { startOwnPostgres } from './postgres-of-its-own.ts'
 import { runChaos, type ChaosReport } from './run-chaos.ts'
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '200' },
-    seed: { type: 'string', default: String(randomBytes(4).readUInt32LE()) },
-    database: { type: 'string' },
-  },
-})
-const kills = Number(values.kills)
-const seed = Number(values.seed)
+const RUNS = { sqlite: onSqlite, postgres: onPostgres }
+const { kills, seed, databases } = soakOptions({ script: 'soak', kills: 200, databases: Object.keys(RUNS) })
 const progress = (text: string) => process.stderr.write(`\r${text}   `)
 
 async function onSqlite(): Promise<ChaosReport> {
@@ -48,17 +39,8 @@ async function onPostgres(): Promise<ChaosReport> {
   }
 }
 
-const databases = { sqlite: onSqlite, postgres: onPostgres }
-if (values.database !== undefined && !Object.hasOwn(databases, values.database)) {
-  process.stderr.write(`--database must be one of ${Object.keys(databases).join(', ')}\n`)
-  process.exit(2)
-}
-if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
-  process.stderr.write('--kills must be a whole number from 1 on, --seed a whole number\n')
-  process.exit(2)
-}
-for (const [name, run] of Object.entries(databases)) {
-  if (values.database !== undefined && values.database !== name) continue
+for (const [name, run] of Object.entries(RUNS)) {
+  if (!databases.includes(name)) continue
   const startedAt = performance.now()
   const report = await run()
   const seconds = Math.round((performance.now() - startedAt) / 1000)
