@@ -3,7 +3,7 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /** What a column of given rows holds. */
-type GivenType = 'bigint' | 'text'
+type GivenType = 'bigint' | 'text' | 'tid'
 
 /**
  * Rows that come with a statement, as a table to select from or join. However many there are, the text of the statement

@@ -2,27 +2,34 @@ import { sql, type RawBuilder, type Selectable } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { rowAddress, type RowAddress } from './row-address.ts'
 import type { DeliveryTables } from './schema/delivery.ts'
 
 /** Where the numbers of a lane have come to: taken from in memory, and written once when all are taken. */
 export interface LaneCounters {
   readonly laneId: number
-  /** What `nextSeq` is in the database. */
-  readonly storedSeq: number
+  /** Of the row, as it is locked. */
+  readonly rowAddress: RowAddress
   nextSeq: number
   nextChunk: number
   /** Bytes of all messages that ever joined the queue. */
   nextByte: number
 }
 
-/** A lane's counters as a row with its columns. */
-export type CounterRow = Selectable<DeliveryTables['webhook_lane_counter']>
+/** A lane's counters as a row of {@link COUNTER_COLUMNS}. */
+export type CounterRow = Selectable<DeliveryTables['webhook_lane_counter']> & {
+  readonly row_address: RowAddress
+}
+
+/** What is read of the counters that {@link joinCounters} joins. */
+export const COUNTER_COLUMNS = sql`
+  counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte, counter.row_address`
 
 /** {@link LaneCounters} from the row that holds them. */
 export function countersFromRow(row: CounterRow): LaneCounters {
   return {
     laneId: row.lane_id,
-    storedSeq: row.next_seq,
+    rowAddress: row.row_address,
     nextSeq: row.next_seq,
     nextChunk: row.next_chunk,
     nextByte: row.next_byte,
@@ -35,8 +42,11 @@ export function countersFromRow(row: CounterRow): LaneCounters {
  * long while somebody keeps a snapshot open, lie behind it and are not read.
  */
 export function joinCounters(tx: ControlTransaction, laneId: RawBuilder<number>): RawBuilder<unknown> {
-  if (!hasRowLocks(tx)) return sql`join webhook_lane_counter as counter on counter.lane_id = ${laneId}`
-  return sql`cross join lateral (${newest(laneId, sql`*`)} for update) as counter`
+  const columns = sql`newest.*, ${rowAddress(tx, 'newest')} as row_address`
+  if (!hasRowLocks(tx)) {
+    return sql`join (select ${columns} from webhook_lane_counter as newest) as counter on counter.lane_id = ${laneId}`
+  }
+  return sql`cross join lateral (${newest(laneId, columns)} for update) as counter`
 }
 
 /** How many bytes ever joined the queue of a lane; not locked. */
@@ -64,7 +74,7 @@ export async function lockCounters(
     laneIds.toSorted((a, b) => a - b).map((laneId) => [laneId]),
   )
   const { rows } = await sql<CounterRow>`
-    select counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
+    select ${COUNTER_COLUMNS}
     from ${given} as given ${joinCounters(tx, sql<number>`given.lane_id`)}`.execute(tx)
   return new Map(rows.map((row) => [row.lane_id, countersFromRow(row)]))
 }
@@ -89,23 +99,16 @@ export function countersUpdate(
   const given = givenRows(
     tx,
     {
-      lane_id: 'bigint',
-      stored_seq: 'bigint',
+      row_address: 'tid',
       next_seq: 'bigint',
       next_chunk: 'bigint',
       next_byte: 'bigint',
     },
-    counters.map(({ laneId, storedSeq, nextSeq, nextChunk, nextByte }) => [
-      laneId,
-      storedSeq,
-      nextSeq,
-      nextChunk,
-      nextByte,
-    ]),
+    counters.map((lane) => [lane.rowAddress, lane.nextSeq, lane.nextChunk, lane.nextByte]),
   )
   return sql`
     update webhook_lane_counter
     set next_seq = given.next_seq, next_chunk = given.next_chunk, next_byte = given.next_byte
     from ${given} as given
-    where webhook_lane_counter.lane_id = given.lane_id and webhook_lane_counter.next_seq = given.stored_seq`
+    where ${rowAddress(tx, 'webhook_lane_counter')} = given.row_address`
 }

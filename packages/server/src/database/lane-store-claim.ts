@@ -12,8 +12,9 @@ import {
   messagesByLane,
   type JoinedMessageRow,
 } from './lane-store-batch.ts'
-import { joinNewestState } from './lane-states.ts'
+import { joinState } from './lane-states.ts'
 import { areLeasesKnown, noteForgottenLeases } from './lease-memory.ts'
+import { rowAddress } from './row-address.ts'
 import { WITHOUT_WAITING } from './unsynced-transaction.ts'
 
 /** The ids of lanes that have something to send now and that nobody holds, those that waited longest first. On PostgreSQL. */
@@ -24,7 +25,7 @@ export async function readyLanes(
 ): Promise<readonly number[]> {
   const id = sql<number>`lane.id`
   const { rows } = await sql<{ id: number }>`
-    select lane.id from webhook_lane as lane ${joinNewestState(id)}
+    select lane.id from webhook_lane as lane ${joinState(db, id)}
     where ${isFree(nowMs)} and ${hasSomething(nowMs)}
     order by state.served_at limit ${limit}`.execute(db)
   return rows.map((row) => row.id)
@@ -65,10 +66,10 @@ export async function claimReady(
   const { rows } = await sql<ClaimedRow>`
     with noted as (${noteForgottenLeases(nowMs, leaseMs)}),
     free as materialized (
-      select lane.id, lane.host, lane.max_batch_messages, lane.max_batch_bytes, state.epoch, state.served_at,
-        state.failures > 0 as is_failing,
+      select lane.id, lane.host, lane.max_batch_messages, lane.max_batch_bytes, state.row_address, state.epoch,
+        state.served_at, state.failures > 0 as is_failing,
         row_number() over (partition by state.failures > 0 order by state.served_at) as turn
-      from ${candidates(db, among)} as lane ${joinNewestState(sql<number>`lane.id`)}
+      from ${candidates(db, among)} as lane ${joinState(db, sql<number>`lane.id`)}
       where ${WITHOUT_WAITING} and ${areLeasesKnown(nowMs, leaseMs)}
         and ${isFree(nowMs)} and ${isNoneOf(db, exceptLaneIds)} and ${hasSomething(nowMs)}
     ),
@@ -77,8 +78,8 @@ export async function claimReady(
       from free where not is_failing or turn <= ${failingLimit}
     ),
     ready as materialized (
-      select state.lane_id, state.epoch, max_batch_messages, max_batch_bytes from standing
-      join webhook_lane_state as state on state.lane_id = standing.id and state.epoch = standing.epoch
+      select standing.row_address, state.epoch, max_batch_messages, max_batch_bytes from standing
+      join webhook_lane_state as state on ${rowAddress(db, 'state')} = standing.row_address and state.epoch = standing.epoch
       where standing.place <= coalesce((select places from ${crowded} as given where given.host = standing.host), ${share})
         and state.lease_until_at <= ${nowMs}
       order by standing.is_failing desc, standing.served_at limit ${limit} for update of state skip locked
@@ -86,7 +87,7 @@ export async function claimReady(
     claimed as (
       update webhook_lane_state as state
       set owner = ${owner}, epoch = state.epoch + 1, lease_until_at = ${nowMs + leaseMs}
-      from ready where state.lane_id = ready.lane_id and state.epoch = ready.epoch
+      from ready where ${rowAddress(db, 'state')} = ready.row_address and state.epoch = ready.epoch
       returning state.*, least(max_batch_messages, state.batch_limit) as max_messages, max_batch_bytes as max_bytes
     ),
     numbered as (select claimed.*, row_number() over () as number from claimed)

@@ -4,7 +4,9 @@ import { attemptsInsert } from './attempt-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
+import { joinState } from './lane-states.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
+import { rowAddress } from './row-address.ts'
 
 /** A settlement on its way. */
 export interface ClaimedSettlement {
@@ -184,12 +186,12 @@ export function lanesUpdate(
   // SQLite returns columns of the changed table only.
   return sql<UpdatedLane>`
     with decided as materialized (
-      select given.*,
+      select given.*, state.row_address,
         case when is_leaving = 1 then 1
           when ${firstDueAt(id)} <= given.settled_at then 0
           when ${waitsBehind(id, cursorSeq)} then 0
           else 1 end as is_released
-      from ${given} as given
+      from ${given} as given ${joinState(tx, id)}
     )
     update webhook_lane_state set
       failures = decided.failures,
@@ -202,7 +204,7 @@ export function lanesUpdate(
       lease_until_at = case decided.is_released when 1 then 0 else webhook_lane_state.lease_until_at end,
       served_at = case decided.is_released when 1 then decided.settled_at else webhook_lane_state.served_at end
     from decided
-    where webhook_lane_state.lane_id = decided.id and webhook_lane_state.owner = decided.owner
+    where ${rowAddress(tx, 'webhook_lane_state')} = decided.row_address and webhook_lane_state.owner = decided.owner
       and webhook_lane_state.epoch = decided.epoch and webhook_lane_state.cursor_seq = decided.from_cursor_seq
     returning webhook_lane_state.lane_id as id, webhook_lane_state.owner,
       case when ${firstDueAt(sql<number>`webhook_lane_state.lane_id`)} <= ${nowMs} then 1 else 0 end as is_due`

@@ -15,6 +15,7 @@ import {
   type SettledGroup,
   type UpdatedLane,
 } from './lane-store-settle-group.ts'
+import { rowAddress } from './row-address.ts'
 import { WITHOUT_WAITING } from './unsynced-transaction.ts'
 
 /** What PostgreSQL's log says of a group that could not be settled together. */
@@ -35,12 +36,18 @@ export async function settleTogether(
   const settlements = unordered.toSorted((a, b) => a.claim.laneId - b.claim.laneId)
   const reading = readNext(db, settlements)
   reading.catch(() => undefined)
+  const address = rowAddress(db, 'message')
   const { rows } = await sql<UpdatedLane>`
     with updated as (${lanesUpdate(db, settlements)}),
     removed as (
-      delete from webhook_message as message using ${acknowledgedRanges(db, settlements)} as range
-      where ${IS_IN_RANGE}
-      returning message.lane_id, message.event_id, message.seq, message.version, message.hash, range.sent_at
+      delete from webhook_message as message using (
+        select waiting.*, range.sent_at from ${acknowledgedRanges(db, settlements)} as range
+        cross join lateral (
+          select message.seq, ${address} as row_address from webhook_message as message where ${IS_IN_RANGE} order by message.seq
+        ) as waiting
+      ) as acknowledged
+      where ${address} = acknowledged.row_address and message.seq = acknowledged.seq
+      returning message.lane_id, message.event_id, message.seq, message.version, message.hash, acknowledged.sent_at
     ),
     recorded as (
       insert into webhook_sent (${SENT_COLUMNS}, sent_at)

@@ -4,7 +4,13 @@ import { channelColumns, tlsColumns, type ChannelRow } from './channel-store-row
 import type { ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { givenRows } from './given-rows.ts'
-import { countersFromRow, joinCounters, type CounterRow, type LaneCounters } from './lane-counters.ts'
+import {
+  COUNTER_COLUMNS,
+  countersFromRow,
+  joinCounters,
+  type CounterRow,
+  type LaneCounters,
+} from './lane-counters.ts'
 
 /** A lane as ingest sees it. */
 export interface OutboxLane {
@@ -64,7 +70,7 @@ async function findLanes(
     : sql`${given} as given cross join webhook_lane as channel where ${isNamed} order by channel.id + 0`
   const { rows } = await sql<FoundLane>`
     select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting,
-      counter.lane_id, counter.next_seq, counter.next_chunk, counter.next_byte
+      ${COUNTER_COLUMNS}
     from (select channel.* from ${channels}) as lane
     ${joinCounters(tx, sql<number>`lane.id`)}`.execute(tx)
   return rows.toSorted((a, b) => a.lane_id - b.lane_id)

@@ -5,7 +5,7 @@ import { createAttemptStore } from '../../src/database/attempt-store.ts'
 import { enqueueExports, withdrawExports, type Withdrawal } from '../../src/database/outbox.ts'
 import { DEFAULT_LIMITS, type ChannelLimits } from '../../src/delivery/channel.ts'
 import { deliver, type DeliverDependencies } from '../../src/delivery/deliver.ts'
-import type { ClaimRequest } from '../../src/delivery/lane.ts'
+import type { ClaimedLane, ClaimRequest, QueuedMessage, Settlement } from '../../src/delivery/lane.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import type { DeliveryRequest, Endpoint, Outcome } from '../../src/delivery/outcome.ts'
 import type { TestDatabase } from '../support/databases.ts'
@@ -83,6 +83,41 @@ export function claimRequest(owner: string, nowMs: number, parts: Partial<ClaimR
     exceptLaneIds: [],
     among: null,
     ...parts,
+  }
+}
+
+/** That a receiver acknowledged messages of a lane, which may go on with what is behind them. */
+export function acknowledging(
+  { state }: Pick<ClaimedLane, 'state'>,
+  messages: readonly QueuedMessage[],
+  nowMs: number,
+): Settlement {
+  const afterSeq = messages.at(-1)?.seq ?? state.cursorSeq
+  return {
+    attempt: {
+      webhookId: 'msg_1',
+      startedAt: nowMs,
+      durationMs: 1,
+      outcome: 'acknowledged',
+      status: 200,
+      reason: '',
+      messages: messages.length,
+      bytes: 10,
+      firstEventId: messages.at(0)?.eventId ?? 0,
+      lastEventId: messages.at(-1)?.eventId ?? 0,
+      answer: new Uint8Array(),
+    },
+    acknowledged: messages,
+    buried: [],
+    shelved: [],
+    lane: { ...state, cursorSeq: afterSeq },
+    fromCursorSeq: state.cursorSeq,
+    nextAttemptAt: 0,
+    attempts: 0,
+    disabledReason: null,
+    settledAt: nowMs,
+    isRetracting: false,
+    next: { maxMessages: 100, maxBytes: 1_000_000, afterSeq, nowMs },
   }
 }
 

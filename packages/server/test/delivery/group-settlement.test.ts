@@ -1,25 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Attempt } from '../../src/delivery/attempt.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import type { Outcome } from '../../src/delivery/outcome.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
-import { ACKNOWLEDGED, createBench, exported, refused, type Bench } from './bench.ts'
+import { ACKNOWLEDGED, acknowledging, createBench, exported, refused, type Bench } from './bench.ts'
 
 const CHANNELS = ['one', 'two', 'three']
-const NEXT = { maxMessages: 100, maxBytes: 1_000_000 }
-const ATTEMPT: Attempt = {
-  webhookId: 'msg_1',
-  startedAt: 0,
-  durationMs: 1,
-  outcome: 'acknowledged',
-  status: 200,
-  reason: '',
-  messages: 3,
-  bytes: 10,
-  firstEventId: 1,
-  lastEventId: 3,
-  answer: new Uint8Array(),
-}
 
 describe.each(controlDatabases)('what several channels acknowledge at once, on $name', ({ open }) => {
   let database: TestDatabase
@@ -164,22 +149,13 @@ describe.each(controlDatabases)('what several channels acknowledge at once, on $
     await bench.enqueue(exported('fourth', { channel: 'two', position: 4 }))
     const settled = await Promise.all(
       lanes.map(async ({ claim, channel, state }) => {
-        const batch = await bench.lanes.nextBatch(claim, { ...NEXT, afterSeq: 0, nowMs, maxMessages: 3 })
-        const acknowledged = batch?.messages ?? []
-        const answer = await bench.lanes.settle(claim, {
-          attempt: ATTEMPT,
-          acknowledged,
-          buried: [],
-          shelved: [],
-          lane: { ...state, cursorSeq: 3 },
-          fromCursorSeq: state.cursorSeq,
-          nextAttemptAt: 0,
-          attempts: 0,
-          disabledReason: null,
-          settledAt: nowMs,
-          isRetracting: false,
-          next: { ...NEXT, afterSeq: 3, nowMs },
+        const batch = await bench.lanes.nextBatch(claim, {
+          maxMessages: 3,
+          maxBytes: 1_000_000,
+          afterSeq: 0,
+          nowMs,
         })
+        const answer = await bench.lanes.settle(claim, acknowledging({ state }, batch?.messages ?? [], nowMs))
         return [channel, answer] as const
       }),
     )

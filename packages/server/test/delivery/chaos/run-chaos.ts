@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { createChannelStore } from '../../../src/database/channel-store.ts'
 import type { OpenDatabase } from '../../../src/database/database.ts'
 import { createDeadLetterStore } from '../../../src/database/dead-letter-store.ts'
@@ -88,7 +89,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       .filter(({ place, order }) => dead.get(place) !== order)
       .map(({ place, order }) => `${place}@${order}`)
     const count = await letters.requestRedrive(PROJECT_ID, { ids: null, channel: null }, Date.now())
-    await until(async () => (await waiting(db)) === 0 && (await deadPlaces(db)).size === 0)
+    await until(async () => {
+      const { messages, lanes, dead } = await countUnfinished(db)
+      return messages + lanes + dead === 0
+    })
     return {
       faults: oracle.faults,
       lost,
@@ -247,16 +251,19 @@ async function disturb(
 
 /** Messages that wait, and lanes that somebody serves: what was withdrawn may still be under way. */
 async function waiting(db: OpenDatabase['db']): Promise<number> {
-  const messages = await db
-    .selectFrom('webhook_message')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  const lanes = await db
-    .selectFrom('webhook_lane_state')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .where('lease_until_at', '>', Date.now())
-    .executeTakeFirstOrThrow()
-  return Number(messages.count) + Number(lanes.count)
+  const { messages, lanes } = await countUnfinished(db)
+  return messages + lanes
+}
+
+/** By one statement, so that nothing moves from one of them to another while they are counted. */
+async function countUnfinished(db: OpenDatabase['db']) {
+  const { rows } = await sql<{ messages: number; lanes: number; dead: number }>`
+    select (select count(*) from webhook_message) as messages,
+      (select count(*) from webhook_lane_state where lease_until_at > ${Date.now()}) as lanes,
+      (select count(*) from webhook_dead_message where is_superseded = 0) as dead`.execute(db)
+  const [counts] = rows
+  if (counts === undefined) throw new Error('nothing was counted')
+  return counts
 }
 
 /** The revisions that lie in dead letters, by place. */
