@@ -122,7 +122,12 @@ export const ChannelView = Type.Object({
   disabledReason: orNull(Type.String()),
   failures: Type.Integer({ description: 'Failed attempts in a row.' }),
   failingSince: orNull(instant),
-  nextAttemptAt: orNull(instant),
+  nextAttemptAt: orNull(
+    Type.String({
+      ...instant,
+      description: 'When a failing channel is tried again; null while nothing waits for a time.',
+    }),
+  ),
   lastError: orNull(Type.String({ description: 'Why the newest attempt failed; null when it did not.' })),
   pendingMessages: Type.Integer(),
   heldMessages: Type.Integer({ description: 'Messages that wait for confirmations (DL-13).' }),

@@ -69,6 +69,8 @@ export interface Channels {
   remove(projectId: number, name: string): Promise<void>
 }
 
+const NEW_CHANNEL = { url: null, limits: DEFAULT_LIMITS, tls: SYSTEM_TLS }
+
 /** Creates the manager. */
 export function createChannels(dependencies: ChannelsDependencies): Channels {
   const { store, guard, clock, createSecret, wake } = dependencies
@@ -94,7 +96,7 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
 
     async create(projectId, name, wish) {
       checkName('name', name)
-      const change = await changeOf(name, wish, { limits: DEFAULT_LIMITS, tls: SYSTEM_TLS }, guard)
+      const change = await changeOf(name, wish, NEW_CHANNEL, guard)
       const secret = createSecret()
       const url = change.url ?? wish.url
       if (!(await store.create(projectId, name, { ...change, url, secret }, clock.now()))) {
@@ -134,14 +136,16 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
 async function changeOf(
   name: string,
   { url, headers, tls, paused, confirmations, retract, alertChannel, ...partial }: ChannelWish,
-  before: Pick<Channel, 'limits' | 'tls'>,
+  before: Pick<Channel, 'url' | 'limits' | 'tls'>,
   guard: DestinationGuard,
 ): Promise<ChannelChange> {
   if (confirmations !== undefined) checkConfirmations(confirmations)
   if (alertChannel !== undefined && alertChannel !== '') checkAlertChannel(name, alertChannel)
   const { limits } = before
+  const checkedUrl = url === undefined ? undefined : await checkUrl(url, guard)
   return {
-    ...(url === undefined ? {} : { url: await checkUrl(url, guard) }),
+    // Whoever sends all settings to change one does not mean to start delivery afresh.
+    ...(checkedUrl === undefined || checkedUrl === before.url ? {} : { url: checkedUrl }),
     ...(headers === undefined ? {} : { headers: checkHeaders(headers) }),
     ...(tls === undefined ? {} : { tls: checkTls(withTls(before.tls, tls)) }),
     ...(confirmations === undefined ? {} : { confirmations }),

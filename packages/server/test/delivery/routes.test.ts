@@ -186,6 +186,30 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
     expect((await call('GET', 'channels/acme/swaps/my%20alerts')).status).toBe(404)
   })
 
+  it('starts afresh for another address only, and tells of no next attempt while there is none (DL-3, DL-12)', async () => {
+    const url = 'https://receiver.example/'
+    const path = 'channels/acme/swaps/alerts'
+    await create({ name: 'alerts', url })
+    await bench.enqueue(exported(1))
+    bench.endpoint.answer = () => refused(503)
+    await bench.work()
+    const failing = { status: 'failing', failures: 1, nextAttemptAt: expect.any(String) as string }
+    expect((await call('PATCH', path, { url, maxBatchMessages: 5 })).body).toMatchObject(failing)
+    expect((await call('PATCH', path, { paused: true })).body).toMatchObject({
+      status: 'paused',
+      nextAttemptAt: null,
+    })
+    await call('PATCH', path, { paused: false })
+    bench.endpoint.answer = () => refused(410)
+    await bench.work()
+    const disabled = { status: 'disabled', nextAttemptAt: null }
+    expect((await call('PATCH', path, { url, maxBatchMessages: 6 })).body).toMatchObject(disabled)
+    expect((await call('PATCH', path, { url: `${url}other` })).body).toMatchObject({
+      status: 'active',
+      failures: 0,
+    })
+  })
+
   it('gives an address to the channel that exports have created (IN-7)', async () => {
     await bench.enqueue(exported(1))
     expect((await call('GET', 'channels/acme/swaps/alerts')).body).toMatchObject({

@@ -25,7 +25,7 @@ export function channelRoutes(channels: Channels): readonly AnyRoute[] {
       method: 'PATCH',
       summary: 'Changes a webhook channel.',
       description:
-        'A new url, or paused: false, starts delivery afresh, also after the channel was disabled.',
+        'Another url, or paused: false, starts delivery afresh, also after the channel was disabled.',
       body: ChannelUpdate,
       answer: ChannelView,
       handle: async ({ project, params, body }) =>

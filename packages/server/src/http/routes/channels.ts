@@ -82,9 +82,12 @@ export function channelToWire(channel: Channel): ChannelView {
   }
 }
 
-/** An attempt needs something to send: one that failed last may since have become a dead letter. */
-function isWaitingToRetry({ failures, pendingMessages }: Channel): boolean {
-  return failures > 0 && pendingMessages > 0
+/**
+ * An attempt needs something to send, as what failed last may since have become a dead letter, and a channel that
+ * nobody paused or disabled meanwhile.
+ */
+function isWaitingToRetry({ status, pendingMessages }: Channel): boolean {
+  return status === 'failing' && pendingMessages > 0
 }
 
 function instantToWire(at: number | null): string | null {
