@@ -6,7 +6,7 @@ import {
   type Alert,
   type AlertStore,
 } from '../delivery/alert.ts'
-import { MAX_CONFIRMATIONS } from '../delivery/channel.ts'
+import { MAX_CONFIRMATIONS, RATED_ATTEMPTS } from '../delivery/channel.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import { enqueueExports } from './outbox.ts'
@@ -27,7 +27,7 @@ export function createAlertStore(db: ControlDatabase): AlertStore {
           const rank = ALERT_LEVELS.indexOf(level)
           // Between two levels there is nothing to tell: a failure grows worse, or ends.
           if (rank === row.alert_level || (rank < row.alert_level && level !== 'none')) continue
-          if (level === 'none' && row.failing_since_at !== null) continue
+          if (level === 'none' && (row.failing_since_at !== null || !(await isServed(tx, row)))) continue
           await tx.updateTable('webhook_lane').set({ alert_level: rank }).where('id', '=', row.id).execute()
           const alert = {
             projectId: row.project_id,
@@ -55,15 +55,39 @@ function findTroubled(tx: ControlTransaction) {
       .innerJoin('webhook_lane_state', 'webhook_lane_state.lane_id', 'webhook_lane.id')
       .selectAll()
       .where('deleted_at', 'is', null)
+      // Who paused a channel knows that it does not deliver.
+      .where('is_paused', '=', 0)
       .where((eb) =>
         eb.or([
           eb('failing_since_at', 'is not', null),
           eb('disabled_reason', 'is not', null),
-          eb('alert_level', '>', 0),
+          eb('alert_level', '<>', 0),
         ]),
       )
       .orderBy('id'),
   ).execute()
+}
+
+/** Whether something was acknowledged since delivery started afresh: that alone ends no failure. */
+async function isServed(
+  tx: ControlTransaction,
+  { id, ages_from_at: afreshAt }: { readonly id: number; readonly ages_from_at: number },
+): Promise<boolean> {
+  // It is among the newest, as a channel that failed since would be failing.
+  const newest = tx
+    .selectFrom('webhook_attempt')
+    .select(['outcome', 'started_at'])
+    .where('lane_id', '=', id)
+    .orderBy('id', 'desc')
+    .limit(RATED_ATTEMPTS)
+  const acknowledged = await tx
+    .selectFrom(newest.as('newest'))
+    .select('started_at')
+    .where('outcome', '=', 'acknowledged')
+    .where('started_at', '>=', afreshAt)
+    .limit(1)
+    .executeTakeFirst()
+  return acknowledged !== undefined
 }
 
 async function findLastError(tx: ControlTransaction, laneId: number): Promise<string | null> {

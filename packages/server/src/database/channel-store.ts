@@ -1,3 +1,4 @@
+import { TOLD_BEFORE } from '../delivery/alert.ts'
 import type { ChannelChange, ChannelStore } from '../delivery/channel.ts'
 import { eventId } from '../delivery/event-id.ts'
 import { channelColumns, destinationFromRow, tlsColumns } from './channel-store-row.ts'
@@ -102,6 +103,14 @@ async function change(
   }
   if (Object.keys(configuration).length > 0) {
     await tx.updateTable('webhook_lane').set(configuration).where('id', '=', id).execute()
+  }
+  if (startsAfresh) {
+    await tx
+      .updateTable('webhook_lane')
+      .set({ alert_level: TOLD_BEFORE })
+      .where('id', '=', id)
+      .where('alert_level', '<>', 0)
+      .execute()
   }
   if (isTaken || startsAfresh) {
     await tx

@@ -8,6 +8,9 @@ export const ALERT_LEVELS = [
 ] as const
 export type AlertLevel = (typeof ALERT_LEVELS)[number]
 
+/** What is remembered instead of a level when delivery starts afresh: whatever comes next is told, and so is the end. */
+export const TOLD_BEFORE = -1
+
 /** From how long a failure each of the first levels is told. */
 const FAILING_MS: readonly number[] = [5 * 60_000, 3_600_000, 24 * 3_600_000]
 

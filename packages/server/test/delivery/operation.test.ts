@@ -170,6 +170,41 @@ describe.each(controlDatabases)('operating channels on $name', ({ open }) => {
     expect(told.slice(3)).toEqual(['none'])
   })
 
+  it('tells of an end only when something was acknowledged, and anew of a channel that fails again (DL-12)', async () => {
+    const id = await bench.configure('alerts', { backoff: { initialMs: 10, capMs: 10 } })
+    await bench.enqueue(exported(1))
+    const alerts = createAlertStore(bench.db)
+    const resume = () => bench.channels.change(id, { isPaused: false }, '', bench.clock.now())
+    const told = async () => (await alerts.take(bench.clock.now())).map(({ level }) => level)
+    bench.endpoint.answer = () => refused(410)
+    await bench.work()
+    expect(await told()).toEqual(['disabled'])
+    await resume()
+    expect(await told()).toEqual([])
+    await bench.work()
+    expect(await told()).toEqual(['disabled'])
+    await resume()
+    bench.endpoint.answer = () => refused(503)
+    await bench.work()
+    bench.clock.advance(300_000)
+    expect(await told()).toEqual(['failing_5_minutes'])
+    await resume()
+    bench.endpoint.answer = () => ACKNOWLEDGED
+    await bench.work()
+    expect(await told()).toEqual(['none'])
+    expect(await told()).toEqual([])
+  })
+
+  it('tells nothing of a channel that its operator has paused (DL-12)', async () => {
+    const id = await bench.configure('alerts')
+    await bench.enqueue(exported(1))
+    bench.endpoint.answer = () => refused(503)
+    await bench.work()
+    await bench.channels.change(id, { isPaused: true }, '', bench.clock.now())
+    bench.clock.advance(25 * HOUR_MS)
+    expect(await createAlertStore(bench.db).take(bench.clock.now())).toEqual([])
+  })
+
   it('sends what it tells to the alert channel, also that a channel was disabled (DL-12)', async () => {
     await bench.configure('watch')
     const id = await bench.configure('failing')

@@ -30,7 +30,7 @@ interface LaneTable {
   is_retracting: number
   /** The channel of the same project that hears of failures (DL-12). */
   alert_channel: string | null
-  /** What was told of the present failure. */
+  /** What was told of the present failure: a place in `ALERT_LEVELS`, or `TOLD_BEFORE`. */
   alert_level: number
   max_batch_messages: number
   max_batch_bytes: number
