@@ -170,6 +170,14 @@ describe('the webhook endpoint', () => {
     expect((await send(endpointFor(), url.replace('http:', 'https:'))).outcome.kind).toBe('unreachable')
   })
 
+  it('says what failed of TLS, not where in its library (DL-11)', async () => {
+    const url = await receiver((_, response) => response.end())
+    expect((await send(endpointFor(), url.replace('http:', 'https:'))).outcome).toEqual({
+      kind: 'unreachable',
+      reason: 'TLS failed: wrong version number; does the endpoint speak http, without TLS?',
+    })
+  })
+
   it('checks the address at every connection, also of a name that leads elsewhere by then (DL-10)', async () => {
     let calls = 0
     const url = await receiver((_, response) => {

@@ -98,5 +98,21 @@ function outcomeOf({ statusCode: status, headers }: Dispatcher.ResponseData, clo
 function reasonOf(error: unknown): string {
   if (error instanceof errors.SocketError) return `the connection broke: ${error.message}`
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  if (isTlsError(error)) return `TLS failed: ${error.reason}${TLS_HINTS[error.code] ?? ''}`
   return error instanceof Error ? error.message : String(error)
+}
+
+/** What Node makes of an error of OpenSSL, whose message names its source files. */
+interface TlsError {
+  readonly library: string
+  readonly reason: string
+  readonly code: string
+}
+
+function isTlsError(error: unknown): error is TlsError {
+  return error instanceof Error && 'library' in error && 'reason' in error && 'code' in error
+}
+
+const TLS_HINTS: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: '; does the endpoint speak http, without TLS?',
 }
