@@ -36,6 +36,13 @@ describe('a client', () => {
     expect(JSON.parse(service.requests[0]?.body ?? '')).toEqual({ formulas: [], ...body })
   })
 
+  it.each(['', '/', '/api/v1', '/api/v1/'])('takes an address that ends with %j (WI-1)', async (end) => {
+    service.plan({ json: { messages: [] } })
+    const baseUrl = `${service.baseUrl}/behind/proxy${end}`
+    await createClient({ baseUrl, apiKey: 'mr_test' }).pullDeadLetters('demo/erc20')
+    expect(service.requests[0]?.url.pathname).toBe('/behind/proxy/api/v1/webhook/deadletter/demo/erc20')
+  })
+
   it('pulls dead letters with limit, after and channel (DD-1, DD-2)', async () => {
     service.plan({ json: { messages: [] } })
     await client().pullDeadLetters('demo/erc20', { limit: 3, after: '12', channel: 'treasury' })

@@ -3,7 +3,7 @@ import { errorFromAnswer, MillraceError } from './millrace-error.ts'
 
 /** Where the service is and who asks. */
 export interface Connection {
-  /** E.g. `http://127.0.0.1:8080`, without `/api/v1`. */
+  /** E.g. `http://127.0.0.1:8080`; `/api/v1` behind it may be left out. */
   readonly baseUrl: string
   readonly apiKey: string
   /** Instead of the global one. */
@@ -41,7 +41,9 @@ export interface RetryOptions {
  */
 export async function request(connection: Connection, parts: RequestParts): Promise<unknown> {
   checkConnection(connection)
-  const url = new URL(`${connection.baseUrl.replace(/\/+$/, '')}/api/v1${parts.path}`)
+  const url = new URL(
+    `${connection.baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1${parts.path}`,
+  )
   for (const [name, value] of Object.entries(parts.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
