@@ -105,6 +105,9 @@ it('says which quotes are those of a text, and where a NUL stands (ER-4)', () =>
   expect(about('select "31337"', 'Unknown expression identifier `31337` in scope x.')).toBe(
     "Unknown expression identifier `31337` in scope x. A name stands between double quotes, a text between single ones: '31337'",
   )
+  expect(about('select "a"', 'Unknown expression identifier `a` in scope x. Did you forget to add it?')).toBe(
+    "Unknown expression identifier `a` in scope x. Did you forget to add it? A name stands between double quotes, a text between single ones: 'a'",
+  )
   const nul = about('select 1\0', 'Syntax error: failed at position 9 (', [{ position: 9 }])
   expect(nul).toBe('Syntax error: the character NUL at position 9 (line 1, col 9) may stand in texts only')
 })

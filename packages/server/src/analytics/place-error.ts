@@ -90,7 +90,7 @@ export function placeError(error: unknown, source: StatementSource): unknown {
   const placed = { ...detail, ...place, ...(hint.length === 0 ? {} : { hint }) }
   const told = place ? inMessage(error.message, place) : error.message
   const advice = hint.length > 0 ? maybeMeant(hint) : at === null ? '' : aboutQuotes(told, source.given, at)
-  const placedMessage = HINT.test(told) || advice === '' ? told : `${told.replace(/\.$/, '')}${advice}`
+  const placedMessage = HINT.test(told) || advice === '' ? told : withAdvice(told, advice)
   return new ServiceError(error.code, placedMessage, {
     cause: error.cause,
     details: [placed, ...others],
@@ -108,6 +108,11 @@ function syntaxErrorAt(
   const where = `at position ${place.position} (line ${place.line}, col ${place.column})`
   const details = [{ engineCode: 'SYNTAX_ERROR', ...place }]
   return new ServiceError('invalid_argument', tell(where), { cause: error.cause, details })
+}
+
+/** A question of the engine's ends by itself. */
+function withAdvice(told: string, advice: string): string {
+  return told.endsWith('?') ? `${told}${advice.replace(/^\./, '')}` : `${told.replace(/\.$/, '')}${advice}`
 }
 
 /** Other dialects, and other languages, write texts as ClickHouse writes names. */

@@ -58,6 +58,14 @@ it.each([
     'Query memory limit exceeded: would use 3.00 GiB, maximum: 2.00 GiB. Untracked memory across all threads: -65.78 KiB',
     'Query memory limit exceeded: would use 3.00 GiB, maximum: 2.00 GiB',
   ],
+  [
+    "Limit for rows (controlled by 'max_rows_to_read' setting) exceeded, max rows: 1.00 billion, current rows: 1.20 billion.",
+    'the statement would read 1.20 billion rows, and may read 1.00 billion: narrow it by conditions on columns of its tables, timestamp above all',
+  ],
+  [
+    'Limit for rows or bytes to read exceeded, max rows: 1.00 thousand, current rows: 3.00 thousand',
+    'the statement would read 3.00 thousand rows, and may read 1.00 thousand: narrow it by conditions on columns of its tables, timestamp above all',
+  ],
 ])('frees a message of internal names: %s (ER-4)', (message, cleaned) => {
   expect(cleanMessage(message)).toBe(cleaned)
 })

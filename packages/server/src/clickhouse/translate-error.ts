@@ -72,6 +72,11 @@ export function cleanMessage(message: string): string {
       .replaceAll(/:? while executing (?:function \w+ on arguments .*|'FUNCTION .*')(?=\.|$)/gis, '')
       .replaceAll(/\. Maybe you meant:? \[?'?(?:system|information_schema)\.[^?\]]*\]?\??/gi, '')
       // Settings are none of the caller's.
+      .replace(
+        /^Limit for rows (?:\(controlled by '\w+' setting\)|or bytes to read) exceeded, max rows: (.+?), current rows: (.+?)\.?$/,
+        'the statement would read $2 rows, and may read $1: narrow it by conditions on columns of its tables, timestamp above all',
+      )
+      .replaceAll(/ \(controlled by '\w+' setting\)/g, '')
       .replaceAll(/, because setting \(\w+\) is empty/g, '')
       .replaceAll(/[.,]? Consider (?:rising|raising) \w+ (?:setting|parameter)(?=\.|$)/g, '')
       .replaceAll(/\.? Untracked memory across all threads: -?[\d.]+ \w+/g, '')
