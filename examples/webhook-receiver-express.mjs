@@ -6,6 +6,7 @@ import { verifyWebhook, WebhookVerificationError } from '@millrace/sdk'
 import express from 'express'
 
 const secret = process.env.WEBHOOK_SECRET ?? ''
+if (secret === '') throw new Error('WEBHOOK_SECRET must be the secret of the channel, whsec_…')
 const latest = new Map()
 const app = express()
 

@@ -5,6 +5,7 @@ import { verifyWebhook, WebhookVerificationError } from '@millrace/sdk'
 import { fastify } from 'fastify'
 
 const secret = process.env['WEBHOOK_SECRET'] ?? ''
+if (secret === '') throw new Error('WEBHOOK_SECRET must be the secret of the channel, whsec_…')
 const latest = new Map<number, unknown>()
 // Above the largest call, one of 8 MiB.
 const app = fastify({ bodyLimit: 16 * 1024 * 1024 })

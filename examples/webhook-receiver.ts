@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { verifyWebhook, WebhookVerificationError } from '@millrace/sdk'
 
 const secret = process.env['WEBHOOK_SECRET'] ?? ''
+if (secret === '') throw new Error('WEBHOOK_SECRET must be the secret of the channel, whsec_…')
 const latest = new Map<number, unknown>()
 /** Above the largest call, one of 8 MiB. */
 const MAX_BYTES = 16 * 1024 * 1024

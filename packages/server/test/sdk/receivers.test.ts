@@ -57,6 +57,14 @@ describe.each(RECEIVERS)('the receiver of examples/%s', (example) => {
   })
   afterEach(() => child.kill())
 
+  it('does not start without a secret, as it could verify nothing (DL-1)', async () => {
+    const args = [join(ROOT, 'examples', example)]
+    const bare = spawn(process.execPath, args, { cwd: ROOT, env: { PATH: process.env['PATH'], PORT: '0' } })
+    const [parts] = await Promise.all([bare.stderr.toArray(), once(bare, 'exit')])
+    expect(Buffer.concat(parts as Buffer[]).toString()).toContain('WEBHOOK_SECRET must be')
+    expect(bare.exitCode).toBe(1)
+  })
+
   it('keeps one message of each event id, the last that came, and none that was retracted (DL-1, DL-8, DL-13)', async () => {
     const first = JSON.stringify([message(1, 'a'), message(2, 'b'), message(3, 'c')])
     expect(await call(first)).toBeLessThan(210)
