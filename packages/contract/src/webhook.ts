@@ -10,18 +10,39 @@ const id = (description?: string) =>
   })
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+const DAY_MS = 24 * 3_600_000
+
+/** From what to what the numbers of a channel go. */
+export const CHANNEL_BOUNDS = {
+  maxBatchMessages: { minimum: 1, maximum: 500 },
+  maxBatchBytes: { minimum: 1024, maximum: 8 * 1024 * 1024 },
+  /** 0 is no limit. */
+  requestsPerSecond: { minimum: 0, maximum: 1000 },
+  'backoff.initialMs': { minimum: 10, maximum: 3_600_000 },
+  'backoff.capMs': { minimum: 10, maximum: DAY_MS },
+  'deadLetter.ageMs': { minimum: 0, maximum: 30 * DAY_MS },
+  'deadLetter.attempts': { minimum: 1, maximum: 1000 },
+  confirmations: { minimum: 0, maximum: 100_000 },
+} as const
+
+const bounded = (setting: keyof typeof CHANNEL_BOUNDS, description: string) =>
+  Type.Integer({ ...CHANNEL_BOUNDS[setting], description })
+
 /** How a channel waits after a failure (DL-3). */
 const backoff = Type.Object({
   initialMs: Type.Optional(
-    Type.Integer({ description: 'Wait after the first failure; doubled with each. Default 1000.' }),
+    bounded(
+      'backoff.initialMs',
+      'Wait after the first failure; doubled with each. At most capMs. Default 1000.',
+    ),
   ),
-  capMs: Type.Optional(Type.Integer({ description: 'The longest wait. Default 3600000.' })),
+  capMs: Type.Optional(bounded('backoff.capMs', 'The longest wait. Default 3600000.')),
 })
 
 /** When a message is given up (DL-5). Both must be reached. */
 const deadLetter = Type.Object({
-  ageMs: Type.Optional(Type.Integer({ description: 'Age of the message. Default 86400000.' })),
-  attempts: Type.Optional(Type.Integer({ description: 'Failed attempts in a row. Default 12.' })),
+  ageMs: Type.Optional(bounded('deadLetter.ageMs', 'Age of the message. Default 86400000.')),
+  attempts: Type.Optional(bounded('deadLetter.attempts', 'Failed attempts in a row. Default 12.')),
 })
 
 const pem = (description: string) => Type.String({ maxLength: 65_536, description })
@@ -42,19 +63,20 @@ const settings = {
       description: 'Sent with every call. Not host, content-*, transfer-encoding or webhook-*.',
     }),
   ),
-  maxBatchMessages: Type.Optional(Type.Integer({ description: 'Messages per call, 1 to 500. Default 100.' })),
+  maxBatchMessages: Type.Optional(bounded('maxBatchMessages', 'Messages per call. Default 100.')),
   maxBatchBytes: Type.Optional(
-    Type.Integer({ description: 'Bytes per call; a single larger message goes alone. Default 262144.' }),
+    bounded('maxBatchBytes', 'Bytes per call; a single larger message goes alone. Default 262144.'),
   ),
   requestsPerSecond: Type.Optional(
-    Type.Integer({ description: 'Calls a second at most, up to 1000. 0, the default: no limit.' }),
+    bounded('requestsPerSecond', 'Calls a second at most. 0, the default: no limit.'),
   ),
   backoff: Type.Optional(backoff),
   deadLetter: Type.Optional(deadLetter),
   confirmations: Type.Optional(
-    Type.Integer({
-      description: 'A message waits until its block is that deep (DL-13). Default 0: it is sent at once.',
-    }),
+    bounded(
+      'confirmations',
+      'A message waits until its block is that deep (DL-13). Default 0: it is sent at once.',
+    ),
   ),
   retract: Type.Optional(
     Type.Boolean({

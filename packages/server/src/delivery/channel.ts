@@ -1,3 +1,4 @@
+import { CHANNEL_BOUNDS } from '@millrace/contract'
 import type { Backoff } from './backoff.ts'
 
 /** What bounds the delivery of a channel. */
@@ -21,7 +22,7 @@ export const DEFAULT_LIMITS: ChannelLimits = {
 }
 
 /** The most confirmations that a channel may ask for (DL-13). */
-export const MAX_CONFIRMATIONS = 100_000
+export const MAX_CONFIRMATIONS: number = CHANNEL_BOUNDS.confirmations.maximum
 
 /**
  * Where a channel stands: `unconfigured` has no address yet (IN-7), `active` delivers, `failing` waits for its next

@@ -1,3 +1,4 @@
+import { CHANNEL_BOUNDS } from '@millrace/contract'
 import { invalidArgument } from '../platform/errors.ts'
 import type { ChannelLimits } from './channel.ts'
 
@@ -73,28 +74,27 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): Readonl
   return checked
 }
 
-/** Bounds of the limits a channel may set. */
-const LIMIT_BOUNDS: readonly (readonly [
-  field: string,
+/** The limits that a channel may set. */
+const LIMITS: readonly (readonly [
+  field: keyof typeof CHANNEL_BOUNDS,
   read: (limits: ChannelLimits) => number,
-  min: number,
-  max: number,
 ])[] = [
-  ['maxBatchMessages', (limits) => limits.maxBatchMessages, 1, 500],
-  ['maxBatchBytes', (limits) => limits.maxBatchBytes, 1024, 8 * 1024 * 1024],
-  ['requestsPerSecond', (limits) => limits.requestsPerSecond ?? 1, 1, 1000],
-  ['backoff.initialMs', (limits) => limits.backoff.initialMs, 10, 3_600_000],
-  ['backoff.capMs', (limits) => limits.backoff.capMs, 10, 24 * 3_600_000],
-  ['deadLetter.ageMs', (limits) => limits.deadLetter.ageMs, 0, 30 * 24 * 3_600_000],
-  ['deadLetter.attempts', (limits) => limits.deadLetter.attempts, 1, 1000],
+  ['maxBatchMessages', (limits) => limits.maxBatchMessages],
+  ['maxBatchBytes', (limits) => limits.maxBatchBytes],
+  ['requestsPerSecond', (limits) => limits.requestsPerSecond ?? 0],
+  ['backoff.initialMs', (limits) => limits.backoff.initialMs],
+  ['backoff.capMs', (limits) => limits.backoff.capMs],
+  ['deadLetter.ageMs', (limits) => limits.deadLetter.ageMs],
+  ['deadLetter.attempts', (limits) => limits.deadLetter.attempts],
 ]
 
 /** Checks a channel's limits. */
 export function checkLimits(limits: ChannelLimits): ChannelLimits {
-  for (const [field, read, min, max] of LIMIT_BOUNDS) {
+  for (const [field, read] of LIMITS) {
     const value = read(limits)
-    if (!Number.isInteger(value) || value < min || value > max) {
-      throw invalidArgument(`${field}: must be an integer from ${min} to ${max}`)
+    const { minimum, maximum } = CHANNEL_BOUNDS[field]
+    if (!Number.isInteger(value) || value < minimum || value > maximum) {
+      throw invalidArgument(`${field}: must be an integer from ${minimum} to ${maximum}`)
     }
   }
   const { initialMs, capMs } = limits.backoff

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { CHANNEL_BOUNDS } from '@millrace/contract'
 import { describe, expect, it } from 'vitest'
 import { backoffMs } from './backoff.ts'
 import { DEFAULT_LIMITS } from './channel.ts'
@@ -43,6 +44,27 @@ describe('docs/delivery.md', () => {
       expect(longest).toBe(`${backoffMs(backoff, index + 1, 1) / 1000} s`)
     }
     expect(backoffMs(backoff, 14, 1)).toBe(backoffMs(backoff, 13, 1))
+  })
+
+  it('has the settings of a channel, what they are by default and from what to what they go (DL-5, DL-7, DL-13)', () => {
+    const { backoff, deadLetter, requestsPerSecond, ...limits } = DEFAULT_LIMITS
+    const defaults: Readonly<Record<string, number>> = {
+      ...limits,
+      requestsPerSecond: requestsPerSecond ?? 0,
+      'backoff.initialMs': backoff.initialMs,
+      'backoff.capMs': backoff.capMs,
+      'deadLetter.ageMs': deadLetter.ageMs,
+      'deadLetter.attempts': deadLetter.attempts,
+      confirmations: 0,
+    }
+    const listed = table('<!-- settings -->').slice(1)
+    expect(listed.map(([setting, , byDefault, bounds]) => [setting, byDefault, bounds])).toEqual(
+      Object.entries(CHANNEL_BOUNDS).map(([setting, { minimum, maximum }]) => [
+        setting,
+        String(defaults[setting]),
+        `${minimum} to ${maximum}`,
+      ]),
+    )
   })
 
   it('has the verdicts of the code (DL-2, DL-4)', () => {

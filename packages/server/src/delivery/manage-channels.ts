@@ -123,8 +123,16 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
         throw new ServiceError('failed_precondition', `channel "${name}" has no secret before it has a url`)
       }
       const secret = createSecret()
-      await store.rotateSecret(before.id, secret, clock.now() + overlapSeconds * 1000)
-      return { channel: await get(projectId, name), secret, warnings: [] }
+      const nowMs = clock.now()
+      await store.rotateSecret(before.id, secret, nowMs + overlapSeconds * 1000)
+      const until = before.previousSecretUntilAt ?? 0
+      const warnings =
+        until > nowMs
+          ? [
+              `the secret before the last one was to sign until ${new Date(until).toISOString()}, and ended now: at most two sign`,
+            ]
+          : []
+      return { channel: await get(projectId, name), secret, warnings }
     },
 
     async remove(projectId, name) {

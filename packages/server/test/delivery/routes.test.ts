@@ -133,8 +133,10 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
   it.each([
     [{ name: 'a/b' }, /name: must have/],
     [{ headers: { Host: 'x' } }, /headers: "Host" is set by the service/],
-    [{ maxBatchMessages: 501 }, /maxBatchMessages: must be an integer from 1 to 500/],
-    [{ dead_letter: { attempts: 0 } }, /deadLetter.attempts: must be/],
+    [{ maxBatchMessages: 501 }, /maxBatchMessages must be from 1 to 500/],
+    [{ requestsPerSecond: -1 }, /requestsPerSecond must be from 0 to 1000/],
+    [{ backoff: { initialMs: 60_001, capMs: 60_000 } }, /backoff.initialMs: must be at most backoff.capMs/],
+    [{ dead_letter: { attempts: 0 } }, /deadLetter.attempts must be from 1 to 1000/],
     [{ url: 'nonsense' }, /url: must be an http or https URL/],
   ])('refuses %j, naming the field (ER-2)', async (part, message) => {
     const { status, body } = await create({ name: 'alerts', url: 'https://receiver.example/', ...part })

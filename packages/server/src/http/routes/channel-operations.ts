@@ -2,6 +2,7 @@ import { ChannelTest, ChannelView, SecretRotation } from '@millrace/contract'
 import type { Channels } from '../../delivery/manage-channels.ts'
 import type { TestChannel } from '../../delivery/test-channel.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
+import { hintsOf } from '../validate.ts'
 import { attemptToWire } from './attempts.ts'
 import { CHANNEL_PATH, ChannelParams } from './channel.ts'
 import { answerToWire } from './channels.ts'
@@ -49,12 +50,13 @@ export function channelOperationsRoutes(channels: Channels, testChannel: TestCha
       path: `${CHANNEL_PATH}/secret`,
       summary: 'Gives a channel a new signing secret (DL-1).',
       description:
-        'The secret is shown this once. Meanwhile calls carry a signature of each, so receivers change over at any moment.',
+        'The secret is shown this once. Meanwhile calls carry a signature of each, so receivers change over at any moment. Two secrets sign at most: a rotation within an overlap ends the secret before the present one, and says so in warnings.',
       body: SecretRotation,
       answer: ChannelView,
       handle: async ({ project, params, body }) => {
         const overlapSeconds = body.overlapSeconds ?? DEFAULT_OVERLAP_SECONDS
-        return answerToWire(await channels.rotateSecret(project.id, params.channel, overlapSeconds))
+        const rotated = await channels.rotateSecret(project.id, params.channel, overlapSeconds)
+        return answerToWire(rotated, hintsOf(body))
       },
     }),
   ]
