@@ -1,9 +1,9 @@
 import type { AttemptResult, AttemptView, ChannelView } from '@millrace/contract'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { channelBody, withChannelOptions, type ChannelOptions } from './channel-options.ts'
 import { ask, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
-import { counted, printTable, printJson, printLine, printWarnings } from './print.ts'
+import { counted, printFacts, printTable, printJson, printLine, printWarnings } from './print.ts'
 import { projectSegments, splitProject } from './project-command.ts'
 
 type Project = readonly [string, string]
@@ -16,7 +16,7 @@ export function channelCommand(): Command {
       command
         .command(name)
         .argument('<project>', 'owner/name', splitProject)
-        .argument('<channel>', 'its name')
+        .argument('<channel>', 'its name', channelName)
         .description(description),
     )
 
@@ -38,7 +38,7 @@ export function channelCommand(): Command {
   ).action(async (project: Project, options: ConnectionOptions) => {
     const { channels } = await ask<{ channels: readonly ChannelView[] }>(options, 'GET', pathOf(project))
     if (options.json) printJson(channels)
-    else printTable(LIST_COLUMNS, channels)
+    else printTable(LIST_COLUMNS, channels.map(withPercent))
   })
 
   sub('show', 'show a channel: its settings, queue and next attempt').action(
@@ -99,7 +99,7 @@ export function channelCommand(): Command {
   )
 
   sub('attempts', 'list the calls to the receiver, newest first')
-    .option('--limit <number>', 'at most', parseCount)
+    .option('--limit <number>', 'at most 1000; default 100', parseCount)
     .option('--outcome <outcome>', 'acknowledged, refused, timed_out, unreachable or failed')
     .option('--status <status>', 'answers with this status', parseCount)
     .option('--from <instant>', 'started then or later')
@@ -143,6 +143,17 @@ const LIST_COLUMNS = [
 ]
 const ATTEMPT_COLUMNS = ['id', 'startedAt', 'durationMs', 'outcome', 'status', 'messages', 'bytes', 'reason']
 
+/** Name of a channel; one that a path would lose, and with it what was asked, is refused. */
+export function channelName(text: string): string {
+  if (/^\.{0,2}$/.test(text)) throw new InvalidArgumentError('A name is needed, and "." and ".." are none.')
+  return text
+}
+
+function withPercent(channel: ChannelView) {
+  const { successRate } = channel
+  return { ...channel, successRate: successRate === null ? null : `${Math.round(successRate * 100)} %` }
+}
+
 function pathOf(project: Project, channel?: string): string {
   const base = `/webhook/channels/${projectSegments(project)}`
   return channel === undefined ? base : `${base}/${encodeURIComponent(channel)}`
@@ -159,7 +170,6 @@ function printChannel(channel: ChannelView, options: ConnectionOptions): void {
   printWarnings(warnings)
   if (options.json) printJson(channel)
   else {
-    const rows = Object.entries(settings).map(([setting, value]) => ({ setting, value }))
-    printTable(['setting', 'value'], rows)
+    printFacts(withPercent(settings))
   }
 }

@@ -9,6 +9,8 @@ import { UsageError } from './usage-error.ts'
 export interface ChannelOptions extends ConnectionOptions {
   readonly to?: string
   readonly header?: readonly string[]
+  /** False takes all headers away. */
+  readonly headers: boolean
   readonly maxBatchMessages?: number
   readonly maxBatchBytes?: number
   readonly requestsPerSecond?: number
@@ -28,6 +30,7 @@ export interface ChannelOptions extends ConnectionOptions {
 export function withChannelOptions(command: Command): Command {
   return command
     .option('--header <name: value>', 'sent with every call; repeatable', collect)
+    .option('--no-headers', 'send none of its own')
     .option('--max-batch-messages <number>', 'messages a call', parseCount)
     .option('--max-batch-bytes <number>', 'bytes a call', parseCount)
     .option('--requests-per-second <number>', 'calls a second at most; 0 is no limit', parseCount)
@@ -46,7 +49,7 @@ export function withChannelOptions(command: Command): Command {
 
 /** The body of a request from the options; what was not given is left out. */
 export function channelBody(options: ChannelOptions): ChannelUpdate {
-  const { header, caFile, certificateFile, keyFile } = options
+  const { caFile, certificateFile, keyFile } = options
   const backoff = given({ initialMs: options.backoffInitialMs, capMs: options.backoffCapMs })
   const deadLetter = given({ ageMs: options.deadLetterAgeMs, attempts: options.deadLetterAttempts })
   const tls = given({
@@ -56,7 +59,7 @@ export function channelBody(options: ChannelOptions): ChannelUpdate {
   })
   return given({
     url: options.to,
-    headers: header === undefined ? undefined : Object.fromEntries(header.map(splitHeader)),
+    headers: headersOf(options),
     maxBatchMessages: options.maxBatchMessages,
     maxBatchBytes: options.maxBatchBytes,
     requestsPerSecond: options.requestsPerSecond,
@@ -67,6 +70,15 @@ export function channelBody(options: ChannelOptions): ChannelUpdate {
     deadLetter: orNothing(deadLetter),
     tls: orNothing(tls),
   })
+}
+
+function headersOf({ header, headers }: ChannelOptions): Readonly<Record<string, string>> | undefined {
+  if (!headers && header !== undefined) throw new UsageError('--header and --no-headers exclude each other')
+  if (!headers) return {}
+  const entries = header?.map(splitHeader)
+  const twice = entries?.find(([name], place) => entries.findIndex(([other]) => other === name) < place)
+  if (twice !== undefined) throw new UsageError(`--header "${twice[0]}" is given twice`)
+  return entries && Object.fromEntries(entries)
 }
 
 function given(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

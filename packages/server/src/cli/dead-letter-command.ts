@@ -1,6 +1,7 @@
 import type { DeadLetterCount, DeadLetterList } from '@millrace/contract'
 import { createClient } from '@millrace/sdk'
 import { Command } from 'commander'
+import { channelName } from './channel-command.ts'
 import { ask, collect, connectionOf, withConnection, type ConnectionOptions } from './connection-options.ts'
 import { parseCount } from './parse-count.ts'
 import { counted, printTable, printJson, printLine } from './print.ts'
@@ -25,7 +26,7 @@ export function deadLetterCommand(): Command {
   withConnection(
     command
       .command('pull', { isDefault: true })
-      .argument('<project>', 'owner/name')
+      .argument('<project>', 'owner/name', splitProject)
       .description('pull dead letters; pulling removes nothing')
       .option('--limit <batches>', 'at most 10', parseCount, 10)
       .option('--channel <name>', 'of this channel only')
@@ -35,9 +36,9 @@ export function deadLetterCommand(): Command {
     command
       .command('list')
       .argument('<project>', 'owner/name', splitProject)
-      .argument('<channel>', 'its name')
+      .argument('<channel>', 'its name', channelName)
       .description('list the dead letters of a channel without their messages')
-      .option('--limit <letters>', 'at most 1000', parseCount)
+      .option('--limit <letters>', 'at most 1000; default 100', parseCount)
       .option('--after <id>', 'continue behind this id'),
   ).action(list)
   for (const [verb, description, done] of [
@@ -66,9 +67,9 @@ export function deadLetterCommand(): Command {
   return command
 }
 
-async function pull(project: string, options: PullOptions): Promise<void> {
+async function pull([owner, name]: readonly [string, string], options: PullOptions): Promise<void> {
   const { limit, after, channel } = options
-  const { messages } = await createClient(connectionOf(options)).pullDeadLetters(project, {
+  const { messages } = await createClient(connectionOf(options)).pullDeadLetters(`${owner}/${name}`, {
     limit,
     ...(after === undefined ? {} : { after }),
     ...(channel === undefined ? {} : { channel }),

@@ -18,6 +18,20 @@ export function printJson(value: unknown): void {
   printLine(JSON.stringify(value, null, 2))
 }
 
+/** Prints the members of a value, those of its members too, a line each. */
+export function printFacts(value: object): void {
+  const facts = Object.entries(value).flatMap(factsOf)
+  const width = Math.max(...facts.map(([name]) => name.length))
+  for (const [name, fact] of facts) {
+    printLine(`${name.padEnd(width)}  ${cellOf(fact, MOST_PARAGRAPH_WIDTH)}`.trimEnd())
+  }
+}
+
+function factsOf([name, value]: readonly [string, unknown]): readonly (readonly [string, unknown])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]]
+  return Object.entries(value).map(([member, each]) => [`${name}.${member}`, each])
+}
+
 /** Prints rows as a table, or each as a paragraph where the terminal is too narrow for the table. */
 export function printTable(
   columns: readonly string[],

@@ -28,6 +28,15 @@ describe('the command line', () => {
       /--url \(MILLRACE_URL\) must be an http or https address/,
     ],
     [['import', 'demo/erc20', import.meta.filename, '--url', 'nonsense'], /--url.*not "nonsense"/],
+    [['channel', 'show', 'demo/erc20', ''], /argument 'channel'.*A name is needed/],
+    [['channel', 'delete', 'demo/erc20', '..'], /argument 'channel'.*A name is needed/],
+    [['deadletter', 'list', 'demo/erc20', ''], /argument 'channel'.*A name is needed/],
+    [['deadletter', 'frob'], /value 'frob' is invalid.*owner\/name/],
+    [
+      ['channel', 'edit', 'demo/erc20', 'hook', '--header', 'a: 1', '--header', 'a: 2'],
+      /--header "a" is given twice/,
+    ],
+    [['channel', 'edit', 'demo/erc20', 'hook', '--header', 'a: 1', '--no-headers'], /exclude each other/],
     [['project', 'create', 'erc20'], /value 'erc20' is invalid.*owner\/name/],
   ])('says what is wrong with %j, with exit code 2', async (args, pattern) => {
     const { code, stderr } = await runMillrace(args)

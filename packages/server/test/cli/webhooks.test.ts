@@ -82,7 +82,21 @@ describe('operating webhooks from the command line', () => {
     const rotated = await millrace('channel', 'rotate-secret', 'acme/dex', 'hook', '--overlap-seconds', '60')
     expect(rotated.stdout).toMatch(/^whsec_\S+\n/)
     expect(rotated.stdout.split('\n')[0]).not.toBe(made.stdout.split('\n')[0])
-    expect((await millrace('channel', 'show', 'acme/dex', 'hook')).stdout).toMatch(/confirmations\s+2/)
+    const again = await millrace('channel', 'rotate-secret', 'acme/dex', 'hook', '--overlap-seconds', '60')
+    expect(again.stderr).toMatch(
+      /^warning: the secret before the last one was to sign until 20\S+Z, and ended now/,
+    )
+    const path = '/webhook/channels/acme/dex/hook/secret'
+    expect((await service.post(path, { overlapSecond: 0 })).body.warnings[0]).toBe(
+      'overlapSecond is not known and was left out; did you mean overlapSeconds?',
+    )
+    const shown = (await millrace('channel', 'show', 'acme/dex', 'hook')).stdout
+    for (const fact of [/^confirmations +2$/m, /^backoff\.capMs +3600000$/m, /^headers\.x-a +1$/m]) {
+      expect(shown).toMatch(fact)
+    }
+    expect(shown).toMatch(/^successRate +100 %$/m)
+    await millrace('channel', 'edit', 'acme/dex', 'hook', '--no-headers')
+    expect((await millrace('channel', 'show', 'acme/dex', 'hook')).stdout).not.toContain('x-a')
     const attempts = await millrace('channel', 'attempts', 'acme/dex', 'hook', '--outcome', 'acknowledged')
     expect(attempts.stdout).toMatch(/acknowledged\s+200\s+1/)
     await millrace('channel', 'edit', 'acme/dex', 'hook', '--confirmations', '0')
