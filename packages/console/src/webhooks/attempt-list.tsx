@@ -6,7 +6,7 @@ import type { ProjectAddress } from '../api/project-address.ts'
 import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { ago, byteSize, localInstant, wholeNumber } from '../parts/format.ts'
+import { ago, byteSize, counted, localInstant, wholeNumber } from '../parts/format.ts'
 import { ErrorNotice, Progress } from '../parts/notice.tsx'
 import { Badge, Card } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
@@ -110,7 +110,7 @@ export function AttemptDetail({ attempt }: { readonly attempt: AttemptResult }) 
         <dt>webhook-id</dt>
         <dd className="mono">{attempt.webhookId}</dd>
         <dt>Body</dt>
-        <dd>{`${attempt.messages} messages, ${byteSize(attempt.bytes)}`}</dd>
+        <dd>{`${counted(attempt.messages, 'message')}, ${byteSize(attempt.bytes)}`}</dd>
         <dt>Event ids</dt>
         <dd className="mono">{`${attempt.firstEventId} to ${attempt.lastEventId}`}</dd>
       </dl>

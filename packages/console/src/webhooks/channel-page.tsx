@@ -7,7 +7,7 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import { channelsQuery } from '../api/project.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
-import { ago, localInstant, wholeNumber } from '../parts/format.ts'
+import { ago, counted, localInstant, wholeNumber } from '../parts/format.ts'
 import { ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
 import { Page, Stat } from '../parts/page.tsx'
 import { channelQuery, deleteChannel, rotateSecret, setPaused } from './api.ts'
@@ -41,8 +41,8 @@ export function ChannelPage() {
     setFailure(null)
     client.setQueryData(channelQuery(address, name).queryKey, changed)
   }
-  const pause = () => {
-    if (channel) setPaused(address, name, !channel.paused).then(take, setFailure)
+  const pause = (isPaused: boolean) => {
+    setPaused(address, name, isPaused).then(take, setFailure)
   }
   if (!channel) {
     return (
@@ -71,10 +71,20 @@ export function ChannelPage() {
       }
       actions={
         <>
-          <Button onPress={pause}>
-            {channel.paused ? <Play aria-hidden /> : <Pause aria-hidden />}{' '}
-            {channel.paused ? 'Resume' : 'Pause'}
-          </Button>
+          {channel.status === 'failing' && (
+            <Button onPress={() => pause(false)}>
+              <Play aria-hidden /> Try now
+            </Button>
+          )}
+          {channel.paused || channel.status === 'disabled' ? (
+            <Button onPress={() => pause(false)}>
+              <Play aria-hidden /> Resume
+            </Button>
+          ) : (
+            <Button onPress={() => pause(true)}>
+              <Pause aria-hidden /> Pause
+            </Button>
+          )}
           <Button isDisabled={channel.url === null} onPress={() => setDialog('test')}>
             <Send aria-hidden /> Send a test
           </Button>
@@ -148,8 +158,8 @@ export function ChannelPage() {
         }}
       >
         <p>
-          {wholeNumber(channel.pendingMessages)} waiting messages, its dead letters and its attempts go with
-          it. This cannot be undone.
+          {counted(channel.pendingMessages, 'waiting message')}, its dead letters and its attempts go with it.
+          This cannot be undone.
         </p>
       </Confirm>
       <SecretDialog
@@ -163,7 +173,7 @@ export function ChannelPage() {
 }
 
 function Lane({ channel }: { readonly channel: ChannelView }) {
-  const isWaiting = channel.pendingMessages > 0
+  const next = nextAttempt(channel)
   return (
     <>
       {channel.status === 'unconfigured' && (
@@ -173,7 +183,9 @@ function Lane({ channel }: { readonly channel: ChannelView }) {
         </Notice>
       )}
       {channel.disabledReason !== null && (
-        <Notice look="warn">Disabled: {channel.disabledReason}. Edit or resume it to start again.</Notice>
+        <Notice look="warn">
+          Disabled: {channel.disabledReason}. Resume it, or give it another address with Edit, to start again.
+        </Notice>
       )}
       <dl className="stats">
         <Stat
@@ -199,8 +211,8 @@ function Lane({ channel }: { readonly channel: ChannelView }) {
         <Stat name="Success rate" note="of the newest 100 attempts">
           {channel.successRate === null ? '–' : `${Math.round(channel.successRate * 100)} %`}
         </Stat>
-        <Stat name="Next attempt" note={channel.lastError ?? 'the last one succeeded'}>
-          {channel.nextAttemptAt !== null && isWaiting ? ago(channel.nextAttemptAt) : isWaiting ? 'now' : '–'}
+        <Stat name="Next attempt" note={next.reason}>
+          {next.when}
         </Stat>
         {channel.heldMessages > 0 && (
           <Stat name="Held" note={`until ${channel.confirmations} blocks deep`}>
@@ -210,4 +222,14 @@ function Lane({ channel }: { readonly channel: ChannelView }) {
       </dl>
     </>
   )
+}
+
+/** When a channel is tried again, and why then. */
+function nextAttempt({ status, pendingMessages, nextAttemptAt, lastError, successRate }: ChannelView) {
+  if (status === 'unconfigured') return { when: '–', reason: 'when it has an address' }
+  if (status === 'paused' || status === 'disabled') return { when: '–', reason: 'when it is resumed' }
+  const last = successRate === null ? 'nothing was sent yet' : 'the last one succeeded'
+  if (pendingMessages === 0) return { when: '–', reason: lastError ?? last }
+  const isLater = nextAttemptAt !== null && Date.parse(nextAttemptAt) > Date.now()
+  return { when: isLater ? ago(nextAttemptAt) : 'now', reason: lastError ?? last }
 }

@@ -127,6 +127,11 @@ function columnsFor(address: ProjectAddress) {
       },
       meta: { isNumber: true },
     }),
+    column.accessor('deadLetters', {
+      header: 'Dead letters',
+      cell: ({ getValue }) => wholeNumber(getValue()),
+      meta: { isNumber: true },
+    }),
   ]
 }
 

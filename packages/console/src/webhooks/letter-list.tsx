@@ -14,6 +14,8 @@ import { Badge, Card } from '../parts/page.tsx'
 import { deadLettersQuery, settleLetters, type LetterChoice } from './api.ts'
 
 const SHOWN = 200
+/** As many as are asked for at once. */
+const MOST = 1000
 
 /** The dead letters of a channel: look, send again, dismiss. */
 export function LetterList({
@@ -51,7 +53,11 @@ export function LetterList({
         ) : (
           <>
             <div className="toolbar">
-              <span className="grow soft">{`${wholeNumber(letters.length)}${letters.length === 1000 ? ' or more' : ''} dead letters`}</span>
+              <span className="grow soft">
+                {letters.length === MOST
+                  ? `${wholeNumber(MOST)} dead letters or more`
+                  : counted(letters.length, 'dead letter')}
+              </span>
               <Button onPress={() => setAction('redrive')}>
                 <Redo2 aria-hidden /> {chosen.size === 0 ? 'Redrive all' : `Redrive ${chosen.size}`}
               </Button>

@@ -106,6 +106,24 @@ describe('webhooks', { timeout: 120_000 }, () => {
     expect(body.tls).toMatchObject({ clientCertificate: CLIENT_CERTIFICATE.trim(), hasClientKey: true })
   })
 
+  it('resumes a disabled channel, and says when it is tried again and why (DL-12)', async () => {
+    flow.receiver.answer = 410
+    await flow.service.post('/webhook/channels/acme/dex', { name: 'gone', url: flow.receiver.url })
+    const place = { chain: '1', blockNumber: 30_000, blockHash: '0x1', time: new Date().toISOString() }
+    await flow.service.post('/ingest/acme/dex/batch', {
+      records: [{ type: 'export', name: 'large', channel: 'gone', data: { n: 1 }, ...place }],
+    })
+    await flow.go('/webhooks/gone')
+    await flow.see(/Disabled: the endpoint answered 410/)
+    await flow.see('when it is resumed')
+    flow.receiver.answer = 503
+    await flow.press('Resume')
+    await flow.see('the endpoint answered 503')
+    flow.receiver.answer = 200
+    await flow.press('Try now')
+    await flow.see('the last one succeeded')
+  })
+
   it('shows the attempts of a time, and one in full (DL-11)', async () => {
     await flow.service.post('/webhook/channels/acme/dex', { name: 'timed', url: flow.receiver.url })
     await flow.service.post('/webhook/channels/acme/dex/timed/test', {})
