@@ -29,7 +29,8 @@ export function printFacts(value: object): void {
 
 function factsOf([name, value]: readonly [string, unknown]): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]]
-  return Object.entries(value).map(([member, each]) => [`${name}.${member}`, each])
+  const members = Object.entries(value)
+  return members.length === 0 ? [[name, null]] : members.map(([member, each]) => [`${name}.${member}`, each])
 }
 
 /** Prints rows as a table, or each as a paragraph where the terminal is too narrow for the table. */

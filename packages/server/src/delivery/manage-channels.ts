@@ -78,7 +78,12 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
   async function get(projectId: number, name: string): Promise<Channel> {
     const channel = await store.find(projectId, name)
     if (channel === null) throw new ServiceError('not_found', `channel "${name}" does not exist`)
-    return channel
+    return withoutEndedSecret(channel)
+  }
+
+  function withoutEndedSecret(channel: Channel): Channel {
+    const until = channel.previousSecretUntilAt
+    return until === null || until > clock.now() ? channel : { ...channel, previousSecretUntilAt: null }
   }
 
   /** An alert channel may come later (IN-7), or be mistyped. */
@@ -91,7 +96,7 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
   }
 
   return {
-    list: (projectId) => store.list(projectId),
+    list: async (projectId) => (await store.list(projectId)).map(withoutEndedSecret),
     get,
 
     async create(projectId, name, wish) {
@@ -125,13 +130,13 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
       const secret = createSecret()
       const nowMs = clock.now()
       await store.rotateSecret(before.id, secret, nowMs + overlapSeconds * 1000)
-      const until = before.previousSecretUntilAt ?? 0
+      const until = before.previousSecretUntilAt
       const warnings =
-        until > nowMs
-          ? [
+        until === null
+          ? []
+          : [
               `the secret before the last one was to sign until ${new Date(until).toISOString()}, and ended now: at most two sign`,
             ]
-          : []
       return { channel: await get(projectId, name), secret, warnings }
     },
 
