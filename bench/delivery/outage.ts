@@ -2,22 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Contender } from './contender.ts'
 import { feed } from './feed.ts'
 import { messageFor } from './messages.ts'
-import { inArena } from './open-loop.ts'
+import { inArena, type Arena } from './open-loop.ts'
 import { nowMs } from './sink.ts'
 
 /** How a receiver is met that comes back. */
 export interface OutageResult {
-  /** Calls a second while all was well, and calls in all while the receiver was away. */
+  /** Calls a second while all was well. */
   readonly steadyCalls: number
+  /** How long the receiver was away, in seconds: longer than asked for if the last messages were stored late. */
+  readonly awaySeconds: number
+  /** Calls in all while the receiver was away. */
   readonly callsWhileAway: number
   /** Messages in the first, second and further calls of a channel after the return, the largest of all channels. */
   readonly firstBatches: readonly number[]
   /** The most calls and messages in a second after the return. */
   readonly callsAfter: number
   readonly messagesAfter: number
-  /** From the return of the receiver until the first call, and until everything had arrived, in seconds. */
-  readonly returnSeconds: number
-  readonly recoverySeconds: number
+  /** From the return of the receiver until the first call, in seconds; null if none came. */
+  readonly returnSeconds: number | null
+  /** From the return until everything had arrived, in seconds; null if something did not within {@link patienceMs}. */
+  readonly recoverySeconds: number | null
+  /** Messages that had been stored and did not arrive. */
+  readonly missing: number
   readonly repeated: number
 }
 
@@ -35,37 +41,55 @@ export async function outage(
   return inArena(contender, CHANNELS, async ({ sink, enqueue }) => {
     const steady = await feed(enqueue, { perSecond, seconds: STEADY_SECONDS, channels: CHANNELS, firstN: 0 })
     await sleep(500)
-    const { calls } = await sink.report()
     await sink.behave({ isDown: true })
-    let n = perSecond * STEADY_SECONDS
-    const until = performance.now() + seconds * 1000
-    for (const end = n + waiting; n < end; n += FEED_MESSAGES) {
-      await enqueue(
-        Array.from({ length: FEED_MESSAGES }, (_, index) => messageFor(index % CHANNELS, n + index)),
-      )
-    }
-    await sleep(Math.max(0, until - performance.now()))
+    const awayAt = nowMs()
+    const before = await sink.report()
+    const firstN = perSecond * STEADY_SECONDS
+    await gather(enqueue, { firstN, waiting, seconds })
+    await sleep(Math.max(0, awayAt + seconds * 1000 - nowMs()))
     const { refused } = await sink.report()
     await sink.reset()
-    await sink.behave({})
     const backAt = nowMs()
-    const wanted = n - steady.accepted.length
+    await sink.behave({})
+    // What a contender still had of the steady messages waits with the others.
+    const wanted = steady.accepted.length - before.distinct + waiting
     for (;;) {
       const report = await sink.report()
-      const isOver = nowMs() - backAt > patienceMs(seconds)
-      if (report.distinct >= wanted || isOver) {
+      const missing = Math.max(0, wanted - report.distinct)
+      if (missing === 0 || nowMs() - backAt > patienceMs(seconds)) {
         return {
-          steadyCalls: calls / STEADY_SECONDS,
+          steadyCalls: before.calls / STEADY_SECONDS,
+          awaySeconds: (backAt - awayAt) / 1000,
           callsWhileAway: refused,
           firstBatches: report.firstBatches,
-          callsAfter: Math.max(...report.perSecond.map(([, count]) => count)),
-          messagesAfter: Math.max(...report.perSecond.map(([, , count]) => count)),
-          returnSeconds: (report.firstAt - backAt) / 1000,
-          recoverySeconds: isOver ? Number.POSITIVE_INFINITY : (nowMs() - backAt) / 1000,
+          callsAfter: Math.max(0, ...report.perSecond.map(([, count]) => count)),
+          messagesAfter: Math.max(0, ...report.perSecond.map(([, , count]) => count)),
+          returnSeconds: report.calls === 0 ? null : (report.firstAt - backAt) / 1000,
+          recoverySeconds: missing > 0 ? null : (report.lastAt - backAt) / 1000,
+          missing,
           repeated: report.messages - report.distinct,
         }
       }
       await sleep(100)
     }
   })
+}
+
+/** Messages come in blocks over the whole outage: one that fails soon after it came has waited less than one that came first. */
+async function gather(
+  enqueue: Arena['enqueue'],
+  {
+    firstN,
+    waiting,
+    seconds,
+  }: { readonly firstN: number; readonly waiting: number; readonly seconds: number },
+): Promise<void> {
+  const startedAt = performance.now()
+  for (let stored = 0; stored < waiting; stored += FEED_MESSAGES) {
+    const dueAt = startedAt + (stored / waiting) * seconds * 1000
+    await sleep(Math.max(0, dueAt - performance.now()))
+    const count = Math.min(FEED_MESSAGES, waiting - stored)
+    const n = firstN + stored
+    await enqueue(Array.from({ length: count }, (_, index) => messageFor(index % CHANNELS, n + index)))
+  }
 }

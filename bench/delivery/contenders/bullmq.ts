@@ -31,8 +31,9 @@ interface Redis {
   quit(): Promise<unknown>
 }
 
+/** The last attempt is 4095 s after the first: an outage of an hour is survived, as pg-boss does with the same steps. */
 const JOB = {
-  attempts: 8,
+  attempts: 13,
   backoff: { type: 'exponential', delay: 1000 },
   removeOnComplete: true,
   removeOnFail: 1000,
