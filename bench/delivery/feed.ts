@@ -19,7 +19,10 @@ export interface Fed {
   readonly storedAt: ReadonlyMap<number, number>
 }
 
-/** Enqueues messages at a rate, to channels in turn, whether or not earlier ones have been stored: as blocks do arrive. */
+/**
+ * Enqueues messages at a rate, to channels in turn, whether or not earlier ones have been stored: as blocks do arrive. Each message carries the instant it
+ * was due, so that a contender which keeps this process from sending in time has that counted too.
+ */
 export async function feed(
   enqueue: (messages: readonly Outgoing[]) => Promise<void>,
   {
@@ -34,7 +37,7 @@ export async function feed(
     readonly firstN: number
   },
 ): Promise<Fed> {
-  const startedAt = performance.now()
+  const startedAt = nowMs()
   const accepted: number[] = []
   const storedAt = new Map<number, number>()
   let refusal: string | null = null
@@ -55,19 +58,17 @@ export async function feed(
     }
   }
 
-  for (;;) {
-    const elapsed = performance.now() - startedAt
-    const due = firstN + Math.floor((Math.min(elapsed, seconds * 1000) / 1000) * perSecond)
-    if (due > n) {
-      const messages = Array.from({ length: due - n }, (_, index) =>
-        messageFor(((n + index) * 7919) % channels, n + index),
-      )
-      n = due
-      const storing = store(messages).finally(() => under.delete(storing))
-      under.add(storing)
-    }
-    if (elapsed >= seconds * 1000) break
-    await sleep(TICK_MS)
+  for (let tick = 1; tick * TICK_MS <= seconds * 1000; tick += 1) {
+    const dueAt = startedAt + tick * TICK_MS
+    if (dueAt > nowMs()) await sleep(Math.ceil(dueAt - nowMs()))
+    const end = firstN + Math.floor((tick * TICK_MS * perSecond) / 1000)
+    const messages = Array.from({ length: end - n }, (_, index) =>
+      messageFor(((n + index) * 7919) % channels, n + index, dueAt),
+    )
+    n = end
+    if (messages.length === 0) continue
+    const storing = store(messages).finally(() => under.delete(storing))
+    under.add(storing)
   }
   const patience = new AbortController()
   await Promise.race([

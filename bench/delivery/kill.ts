@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Contender } from './contender.ts'
 import { feed } from './feed.ts'
 import { inArena } from './open-loop.ts'
+import type { Arrival } from './sink.ts'
 
 /** What is left after processes were killed. */
 export interface KillResult {
@@ -44,10 +45,10 @@ export async function kill(
     const restartedAt = performance.now()
     const { accepted } = await feeding
     for (;;) {
-      const report = await sink.report()
+      const report = await sink.report(true)
       const seconds = (performance.now() - restartedAt) / 1000
-      if (report.distinct >= accepted.length || seconds > patienceSeconds) {
-        const lost = Math.max(0, accepted.length - report.distinct)
+      const lost = missing(accepted, report.arrivals)
+      if (lost === 0 || seconds > patienceSeconds) {
         return {
           accepted: accepted.length,
           lost,
@@ -58,4 +59,10 @@ export async function kill(
       await sleep(200)
     }
   })
+}
+
+/** How many did not arrive. What nobody was told is stored may be all the same, and makes up for nothing. */
+export function missing(accepted: readonly number[], arrivals: readonly Arrival[]): number {
+  const arrived = new Set(arrivals.map(([n]) => n))
+  return accepted.filter((n) => !arrived.has(n)).length
 }

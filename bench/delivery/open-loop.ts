@@ -4,7 +4,7 @@ import { watchDisturbance, type Disturbance } from '../disturbance/disturbance.t
 import type { Contender, Outgoing } from './contender.ts'
 import { feed } from './feed.ts'
 import { startServer, type QueueServer } from './servers.ts'
-import { latencyOf, type Latency } from './stages.ts'
+import { firstArrivals, latencyOf, type Latency } from './stages.ts'
 import { startSink, nowMs, type Sink } from './sink.ts'
 import { startWorker, type WorkerProcess } from './worker.ts'
 
@@ -103,7 +103,8 @@ export async function openLoop(
     const { storedAt, refused, refusal } = await feed(enqueue, { perSecond, seconds, channels, firstN })
     await sleep(SETTLE_MS)
     const disturbance = await endWatch()
-    const { arrivals, distinct, firstAt, lastAt } = await sink.report(true)
+    const { arrivals: all, distinct, firstAt, lastAt } = await sink.report(true)
+    const arrivals = firstArrivals(all)
     const after = { statements: await statements(), ...(await worker.usage()) }
     await pin?.()
     const count = perSecond * seconds

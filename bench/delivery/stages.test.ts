@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { latencyOf } from './stages.ts'
+import { firstArrivals, latencyOf } from './stages.ts'
 
 it('tells where a message usually spends its time beside where the slowest hundredth does', () => {
   const usual = Array.from({ length: 99 }, (_, n) => [n, 0, 5, 6] as const)
@@ -26,4 +26,13 @@ it('tells of each tenth of the run by itself', () => {
   const { tenths } = latencyOf(arrivals, new Map())
   expect(tenths.map(({ p50 }) => p50)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 95])
   expect(tenths.at(-1)?.p99).toBe(99)
+})
+
+it('counts a message that comes again only where it came first', () => {
+  const arrivals = [
+    [1, 0, 1, 2],
+    [2, 0, 1, 3],
+    [1, 0, 7, 9],
+  ] as const
+  expect(firstArrivals(arrivals)).toEqual(arrivals.slice(0, 2))
 })

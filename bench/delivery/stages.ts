@@ -25,6 +25,12 @@ interface Stages {
 const SLOWEST_SHARE = 0.01
 const TENTHS = 10
 
+/** Arrivals without those of messages that had come before. */
+export function firstArrivals(arrivals: readonly Arrival[]): readonly Arrival[] {
+  const seen = new Set<number>()
+  return arrivals.filter(([n]) => !seen.has(n) && seen.add(n))
+}
+
 /** Latencies of arrivals, in order of arrival; `storedAt` by number of the message. */
 export function latencyOf(arrivals: readonly Arrival[], storedAt: ReadonlyMap<number, number>): Latency {
   const total = arrivals.map(([, at, , arrivedAt]) => arrivedAt - at)
