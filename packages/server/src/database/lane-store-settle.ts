@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { LaneClaim, QueuedMessage, Settled, Settlement } from '../delivery/lane.ts'
 import { insertAttempt } from './attempt-store.ts'
 import { headOf } from '../delivery/retraction.ts'
@@ -5,6 +6,8 @@ import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
+import { removeMessages } from './remove-messages.ts'
+import { rowAddress } from './row-address.ts'
 
 /** Applies a settlement. When the claim did not stand, only what the receiver acknowledged is recorded. */
 export async function settleLane(
@@ -88,7 +91,7 @@ async function acknowledge(
   laneId: number,
   { acknowledged, settledAt, isRetracting }: Settlement,
 ): Promise<void> {
-  const removed = new Set((await removeMessages(tx, laneId, acknowledged)).map((row) => row.seq))
+  const removed = new Set((await removeMessages(tx, laneId, seqsOf(acknowledged))).map((row) => row.seq))
   /** What was not recorded before, by whoever settled the same message earlier. */
   const recorded = new Set<number>()
   for (const slice of slicesOf(acknowledged)) {
@@ -184,18 +187,18 @@ async function noteIfOrphan(tx: ControlTransaction, laneId: number, message: Que
 
 async function shelve(tx: ControlTransaction, laneId: number, { shelved }: Settlement): Promise<void> {
   for (const { seq, tries, untilAt } of shelved) {
-    await tx
-      .updateTable('webhook_message')
-      .set({ tries, shelved_until_at: untilAt })
-      .where('lane_id', '=', laneId)
-      .where('seq', '=', seq)
-      .execute()
+    const address = rowAddress(tx, 'webhook_message')
+    await sql`
+      update webhook_message set tries = ${tries}, shelved_until_at = ${untilAt}
+      where seq = ${seq} and ${address} = (
+        select ${address} from webhook_message
+        where lane_id = ${laneId} and seq between ${seq} and ${seq} order by seq limit 1)`.execute(tx)
   }
 }
 
 /** Moves messages into one dead letter (DL-5). What was replaced or withdrawn meanwhile is not among them. */
 async function bury(tx: ControlTransaction, laneId: number, settlement: Settlement): Promise<void> {
-  const removed = await removeMessages(tx, laneId, settlement.buried)
+  const removed = await removeMessages(tx, laneId, seqsOf(settlement.buried))
   if (removed.length === 0) return
   const { project_id } = await tx
     .selectFrom('webhook_lane')
@@ -224,22 +227,6 @@ async function bury(tx: ControlTransaction, laneId: number, settlement: Settleme
   }
 }
 
-async function removeMessages(tx: ControlTransaction, laneId: number, messages: readonly QueuedMessage[]) {
-  const removed = []
-  for (const slice of slicesOf(messages.map(({ seq }) => seq))) {
-    const rows = tx
-      .selectFrom('webhook_message')
-      .select('seq')
-      .where('lane_id', '=', laneId)
-      .where('seq', 'in', slice)
-      .orderBy('seq')
-    const deleted = await tx
-      .deleteFrom('webhook_message')
-      .where('lane_id', '=', laneId)
-      .where('seq', 'in', lockingRows(tx, rows))
-      .returning(['seq', 'event_id', 'version', 'chain', 'block_number', 'hash', 'body'])
-      .execute()
-    removed.push(...deleted)
-  }
-  return removed
+function seqsOf(messages: readonly QueuedMessage[]): readonly number[] {
+  return messages.map(({ seq }) => seq).toSorted((a, b) => a - b)
 }

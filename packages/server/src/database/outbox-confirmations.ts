@@ -1,10 +1,10 @@
 import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockLane } from './lane-counters.ts'
-import { lockingRows } from './lane-store-locks.ts'
 import { retractOrphans } from './outbox-retractions.ts'
-import { storeJoining, type Revision } from './outbox-revisions.ts'
+import { findWaiting, storeJoining, type Revision } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
+import { removeMessages } from './remove-messages.ts'
 
 /** The processor version whose blocks are meant. */
 interface HeadsOf {
@@ -85,17 +85,12 @@ export async function holdMessages(
 ): Promise<void> {
   for (const slice of slicesOf(revisions)) {
     const eventIds = slice.map(({ eventId }) => eventId)
-    const waiting = tx
-      .selectFrom('webhook_message')
-      .select('seq')
-      .where('lane_id', '=', laneId)
-      .where('event_id', 'in', eventIds)
-      .orderBy('seq')
-    await tx
-      .deleteFrom('webhook_message')
-      .where('lane_id', '=', laneId)
-      .where('seq', 'in', lockingRows(tx, waiting))
-      .execute()
+    const waiting = await findWaiting(tx, slice)
+    await removeMessages(
+      tx,
+      laneId,
+      waiting.map(({ seq }) => seq),
+    )
     await tx
       .deleteFrom('webhook_held_message')
       .where('lane_id', '=', laneId)

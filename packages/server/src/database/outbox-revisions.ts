@@ -61,39 +61,51 @@ async function findKnown(
   revisions: readonly Revision[],
 ): Promise<readonly KnownRevision[]> {
   if (revisions.length === 0) return []
+  // Waiting before sent: a message that is acknowledged between the two reads is then seen as sent.
+  const waiting = await findWaiting(tx, revisions)
   const given = givenEvents(tx, revisions)
   const known = (place: Place, table: string, isCurrent = sql``) => sql`
     select ${sql.lit(place)} as place, known.lane_id as "laneId", known.event_id as "eventId", known.version, known.hash
     from ${given} as given cross join ${sql.table(table)} as known
     where known.lane_id = given.lane_id and known.event_id = given.event_id ${isCurrent}`
-  const others = sql`
+  const { rows } = await sql<KnownRevision>`
     ${known('held', 'webhook_held_message')} union all ${known('sent', 'webhook_sent')}
-    union all ${known('dead', 'webhook_dead_message', sql`and known.is_superseded = 0`)}`
-  if (!hasRowLocks(tx)) {
-    return (await sql<KnownRevision>`${known('waiting', 'webhook_message')} union all ${others}`.execute(tx))
-      .rows
-  }
-  // Waiting before sent: a message that is acknowledged between the two reads is then seen as sent.
-  const ordered = sql`(
-    select given.* from ${given} as given cross join lateral (${waitingRevision('given')}) as waiting
-    order by given.lane_id, waiting.seq)`
-  const locked = await sql<KnownRevision>`
-    select 'waiting' as place, known.lane_id as "laneId", known.event_id as "eventId", known.version, known.hash
-    from ${ordered} as ordered cross join lateral (${waitingRevision('ordered')} for update) as known`.execute(
-    tx,
-  )
-  return [...locked.rows, ...(await sql<KnownRevision>`${others}`.execute(tx)).rows]
+    union all ${known('dead', 'webhook_dead_message', sql`and known.is_superseded = 0`)}`.execute(tx)
+  return [...waiting, ...rows]
+}
+
+interface WaitingRevision extends KnownRevision {
+  readonly seq: number
+}
+
+/** Those of events that wait in a queue, in order of lanes and `seq`, as everybody locks them. */
+export async function findWaiting(
+  tx: ControlTransaction,
+  events: readonly LaneEvent[],
+): Promise<readonly WaitingRevision[]> {
+  const given = givenEvents(tx, events)
+  const found = hasRowLocks(tx)
+    ? sql`(
+        select given.* from ${given} as given cross join lateral (${messageOf('given')}) as waiting
+        order by given.lane_id, waiting.seq
+      ) as ordered cross join lateral (${messageOf('ordered')} for update) as known`
+    : sql`${given} as given cross join webhook_message as known
+        where known.lane_id = given.lane_id and known.event_id = given.event_id order by known.lane_id, known.seq`
+  const { rows } = await sql<WaitingRevision>`
+    select 'waiting' as place, known.lane_id as "laneId", known.event_id as "eventId", known.version, known.hash, known.seq
+    from ${found}`.execute(tx)
+  return rows
 }
 
 /**
  * The message of an event in the queue on PostgreSQL. In these words, because of all indexes only that of events gives a range of them in order,
  * whatever the planner believes of the queue.
  */
-function waitingRevision(given: string): RawBuilder<unknown> {
-  const eventId = sql.ref(`${given}.event_id`)
+function messageOf(event: string): RawBuilder<unknown> {
+  const eventId = sql.ref(`${event}.event_id`)
   return sql`
-    select * from webhook_message where lane_id = ${sql.ref(`${given}.lane_id`)} and event_id between ${eventId} and ${eventId}
-    order by event_id`
+    select * from webhook_message
+    where lane_id = ${sql.ref(`${event}.lane_id`)} and event_id between ${eventId} and ${eventId} order by event_id`
 }
 
 /** What joins the queues of lanes, with all that was taken from their counters for it. */
