@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Attempt, AttemptFilter, AttemptStore } from '../delivery/attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { givenRows } from './given-rows.ts'
+import { columnList, givenRows } from './given-rows.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 
 /** Attempts in the control database; a settlement writes them. */
@@ -74,6 +74,8 @@ const COLUMNS = {
   answer: 'text',
 } as const
 
+const PLAIN_COLUMNS = columnList(Object.keys(COLUMNS).filter((name) => name !== 'answer'))
+
 /** The statement that records attempts of several lanes, in one text however many there are, so that it is prepared once. */
 export function attemptsInsert(
   db: ControlDatabase | ControlTransaction,
@@ -97,11 +99,8 @@ export function attemptsInsert(
       Buffer.from(attempt.answer).toString('hex'),
     ]),
   )
-  const names = Object.keys(COLUMNS)
-  const columns = names.map((name) => sql.ref(name))
   const answer = hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`
-  const values = names.map((name) => (name === 'answer' ? answer : sql.ref(name)))
   return sql`
-    insert into webhook_attempt (${sql.join(columns)})
-    select ${sql.join(values)} from ${given} as given`
+    insert into webhook_attempt (${PLAIN_COLUMNS}, answer)
+    select ${PLAIN_COLUMNS}, ${answer} from ${given} as given`
 }
