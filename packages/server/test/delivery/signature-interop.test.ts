@@ -1,6 +1,7 @@
 import { webcrypto } from 'node:crypto'
 import { verifyWebhook, WebhookVerificationError } from '@millrace/sdk'
 import fc from 'fast-check'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { createWebhookSecret, signatureHeaders } from '../../src/webhooks/signature.ts'
 
@@ -43,6 +44,25 @@ describe('signatures of webhooks', () => {
         const signed = { webhookId: 'msg_1', timestampSeconds: NOW_SECONDS, body: Buffer.from(body) }
         expect(signatureHeaders(signed, [secret])['webhook-signature']).toBe(
           await signIndependently(secret, 'msg_1', NOW_SECONDS, body),
+        )
+      }),
+    )
+  })
+
+  it('are taken by the public package, and the SDK takes what that signs (DL-1)', () => {
+    fc.assert(
+      fc.property(messages, (content) => {
+        const secret = createWebhookSecret()
+        const theirs = new Webhook(secret)
+        const body = JSON.stringify(content)
+        const signedAt = new Date()
+        const timestampSeconds = Math.floor(signedAt.getTime() / 1000)
+        const signed = { webhookId: 'msg_1', timestampSeconds, body: Buffer.from(body) }
+        const headers = signatureHeaders(signed, [createWebhookSecret(), secret])
+        expect(theirs.verify(body, headers)).toEqual(JSON.parse(body))
+        const signature = theirs.sign('msg_1', signedAt, body)
+        expect(verifyWebhook({ ...headers, 'webhook-signature': signature }, body, secret)).toHaveLength(
+          content.length,
         )
       }),
     )
