@@ -41,9 +41,7 @@ export interface RetryOptions {
  */
 export async function request(connection: Connection, parts: RequestParts): Promise<unknown> {
   checkConnection(connection)
-  const url = new URL(
-    `${connection.baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1${parts.path}`,
-  )
+  const url = new URL(connection.baseUrl.replace(/(\/api\/v1)?\/*$/, '/api/v1') + parts.path)
   for (const [name, value] of Object.entries(parts.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
@@ -59,8 +57,8 @@ export async function request(connection: Connection, parts: RequestParts): Prom
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
       ...(isZipped ? { 'content-encoding': 'gzip' } : {}),
     },
-    ...(body === undefined ? {} : { body }),
-    ...(parts.signal === undefined ? {} : { signal: parts.signal }),
+    body: body ?? null,
+    signal: parts.signal ?? null,
   })
   if (!answer.ok) throw await errorFromAnswer(answer)
   const answered = await answer.text()
