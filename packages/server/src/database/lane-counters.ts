@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
-import { hasRowLocks } from './lane-store-locks.ts'
+import { joinNewestRow, newestRow, type LaneTable } from './newest-row.ts'
 import { rowAddress, type RowAddress } from './row-address.ts'
 import type { DeliveryTables } from './schema/delivery.ts'
 
@@ -36,28 +36,20 @@ export function countersFromRow(row: CounterRow): LaneCounters {
   }
 }
 
+/** Each change raises the next sequence number. */
+const COUNTERS: LaneTable = { name: 'webhook_lane_counter', rising: 'next_seq' }
+
 /**
- * The row of counters of a lane, to be joined with a table that has the lane's id; on PostgreSQL it is locked until the transaction
- * ends. The newest first: the key has a number that each change raises, so that the versions which the row had before, and which stay for
- * long while somebody keeps a snapshot open, lie behind it and are not read.
+ * The row of counters of a lane and its `row_address` as `counter`, to be joined with a table that has the lane's id; on PostgreSQL it is locked
+ * until the transaction ends.
  */
 export function joinCounters(tx: ControlTransaction, laneId: RawBuilder<number>): RawBuilder<unknown> {
-  const columns = sql`newest.*, ${rowAddress(tx, 'newest')} as row_address`
-  if (!hasRowLocks(tx)) {
-    return sql`join (select ${columns} from webhook_lane_counter as newest) as counter on counter.lane_id = ${laneId}`
-  }
-  return sql`cross join lateral (${newest(laneId, columns)} for update) as counter`
+  return joinNewestRow(tx, COUNTERS, laneId, 'counter', sql`for update`)
 }
 
 /** How many bytes ever joined the queue of a lane; not locked. */
 export function newestByte(laneId: RawBuilder<number>): RawBuilder<number> {
-  return sql`(${newest(laneId, sql`newest.next_byte`)})`
-}
-
-function newest(laneId: RawBuilder<number>, columns: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`
-    select ${columns} from webhook_lane_counter as newest where newest.lane_id = ${laneId}
-    order by newest.next_seq desc limit 1`
+  return sql`(${newestRow(COUNTERS, laneId, sql`newest.next_byte`)})`
 }
 
 /**

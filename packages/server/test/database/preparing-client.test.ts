@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openDatabase, type ControlDatabase } from '../../src/database/database.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openPostgres, type TestDatabase } from '../support/databases.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
-  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
-  if (!postgres) throw new Error('no PostgreSQL')
-  database = await postgres.open()
+  database = await openPostgres()
 })
 afterEach(() => database.close())
 

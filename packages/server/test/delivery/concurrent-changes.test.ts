@@ -3,15 +3,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ControlTransaction } from '../../src/database/database.ts'
 import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openPostgres, type TestDatabase } from '../support/databases.ts'
 import { acknowledging, createBench, exported, PROJECT_ID, type Bench } from './bench.ts'
 
 let database: TestDatabase
 let bench: Bench
 beforeEach(async () => {
-  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
-  if (!postgres) throw new Error('no PostgreSQL')
-  database = await postgres.open()
+  database = await openPostgres()
   bench = createBench(database)
 })
 afterEach(() => database.close())

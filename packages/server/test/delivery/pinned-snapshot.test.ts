@@ -7,7 +7,7 @@ import { settleLane } from '../../src/database/lane-store-settle.ts'
 import { settleTogether } from '../../src/database/lane-store-settle-together.ts'
 import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ClaimedLane } from '../../src/delivery/lane.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openPostgres, type TestDatabase } from '../support/databases.ts'
 import { acknowledging, claimRequest, createBench, exported, PROJECT_ID, type Bench } from './bench.ts'
 
 /** Far more than fit into the pages that may be read. */
@@ -18,9 +18,7 @@ let database: TestDatabase
 let bench: Bench
 let reporting: Client
 beforeEach(async () => {
-  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
-  if (!postgres) throw new Error('no PostgreSQL')
-  database = await postgres.open()
+  database = await openPostgres()
   bench = createBench(database)
   reporting = new Client({ connectionString: database.location })
   await reporting.connect()

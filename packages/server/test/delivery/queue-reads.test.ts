@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ControlTransaction } from '../../src/database/database.ts'
 import { nextBatches } from '../../src/database/lane-store-batch.ts'
-import { controlDatabases, type TestDatabase } from '../support/databases.ts'
+import { openPostgres, type TestDatabase } from '../support/databases.ts'
 import { createBench, exported, type Bench } from './bench.ts'
 
 const CHANNELS = 4
@@ -13,9 +13,7 @@ const WANTED = 10
 let database: TestDatabase
 let bench: Bench
 beforeEach(async () => {
-  const postgres = controlDatabases.find(({ name }) => name === 'postgres')
-  if (!postgres) throw new Error('no PostgreSQL')
-  database = await postgres.open()
+  database = await openPostgres()
   bench = createBench(database)
 })
 afterEach(() => database.close())

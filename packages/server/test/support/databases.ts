@@ -33,7 +33,8 @@ export function openSqlite(): Promise<TestDatabase> {
   return openPlace(makeDirectory())
 }
 
-async function openPostgres(): Promise<TestDatabase> {
+/** A fresh, migrated database on PostgreSQL, for what SQLite has no need of. */
+export async function openPostgres(): Promise<TestDatabase> {
   return openPlace(await createPostgres(null))
 }
 
