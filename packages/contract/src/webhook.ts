@@ -16,6 +16,7 @@ const DAY_MS = 24 * 3_600_000
 export const CHANNEL_BOUNDS = {
   maxBatchMessages: { minimum: 1, maximum: 500 },
   maxBatchBytes: { minimum: 1024, maximum: 8 * 1024 * 1024 },
+  requestsAtOnce: { minimum: 1, maximum: 16 },
   /** 0 is no limit. */
   requestsPerSecond: { minimum: 0, maximum: 1000 },
   'backoff.initialMs': { minimum: 10, maximum: 3_600_000 },
@@ -66,6 +67,12 @@ const settings = {
   maxBatchMessages: Type.Optional(bounded('maxBatchMessages', 'Messages per call. Default 100.')),
   maxBatchBytes: Type.Optional(
     bounded('maxBatchBytes', 'Bytes per call; a single larger message goes alone. Default 262144.'),
+  ),
+  requestsAtOnce: Type.Optional(
+    bounded(
+      'requestsAtOnce',
+      'Calls under way at once. Default 1: in order. More give up the order between calls, but no message goes beside another revision of its event; one at a time while the channel fails, recovers or has a rate (DL-3).',
+    ),
   ),
   requestsPerSecond: Type.Optional(
     bounded('requestsPerSecond', 'Calls a second at most. 0, the default: no limit.'),
@@ -134,6 +141,7 @@ export const ChannelView = Type.Object({
   }),
   maxBatchMessages: Type.Integer(),
   maxBatchBytes: Type.Integer(),
+  requestsAtOnce: Type.Integer({ description: '1: in order.' }),
   requestsPerSecond: Type.Integer({ description: '0: no limit.' }),
   backoff: Type.Required(backoff),
   deadLetter: Type.Required(deadLetter),

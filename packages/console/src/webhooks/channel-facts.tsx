@@ -10,6 +10,7 @@ export function ChannelFacts({ channel }: { readonly channel: ChannelView }) {
     ['Headers', headers.length === 0 ? 'none' : headers.map(([name]) => name).join(', ')],
     ['TLS', tlsFact(channel)],
     ['Messages per call', `${channel.maxBatchMessages}, at most ${byteSize(channel.maxBatchBytes)}`],
+    ['Calls at once', atOnceFact(channel)],
     ['Calls a second', channel.requestsPerSecond === 0 ? 'no limit' : String(channel.requestsPerSecond)],
     [
       'Wait after a failure',
@@ -42,6 +43,12 @@ export function ChannelFacts({ channel }: { readonly channel: ChannelView }) {
       </dl>
     </Card>
   )
+}
+
+function atOnceFact({ requestsAtOnce, requestsPerSecond }: ChannelView): string {
+  if (requestsAtOnce === 1) return '1, in order'
+  if (requestsPerSecond > 0) return `1, because it has a rate; ${requestsAtOnce} without`
+  return `up to ${requestsAtOnce}, in no order among them`
 }
 
 function tlsFact({ tls }: ChannelView): string {

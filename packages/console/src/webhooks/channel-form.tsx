@@ -156,9 +156,9 @@ export function ChannelForm({
         </div>
       </fieldset>
       <fieldset>
-        <legend>Batches and rate</legend>
+        <legend>Batches and calls</legend>
         <div className="pair">
-          {(['maxBatchMessages', 'maxBatchBytes', 'requestsPerSecond'] as const).map(field)}
+          {(['maxBatchMessages', 'maxBatchBytes', 'requestsAtOnce', 'requestsPerSecond'] as const).map(field)}
         </div>
       </fieldset>
       <fieldset>

@@ -4,6 +4,7 @@ import type { ChannelUpdate, ChannelView } from '@millrace/contract'
 export const SETTING_FIELDS = [
   { id: 'maxBatchMessages', label: 'Messages per call', hint: '1 to 500', kind: 'count' },
   { id: 'maxBatchBytes', label: 'Bytes per call', hint: 'a larger message goes alone', kind: 'count' },
+  { id: 'requestsAtOnce', label: 'Calls at once', hint: '1 keeps the order; up to 16', kind: 'count' },
   { id: 'requestsPerSecond', label: 'Calls a second', hint: '0: no limit', kind: 'count' },
   { id: 'backoffInitial', label: 'First wait', hint: 'doubled with each failure, e.g. 1s', kind: 'time' },
   { id: 'backoffCap', label: 'Longest wait', hint: 'e.g. 1h', kind: 'time' },
@@ -25,6 +26,7 @@ export function settingsOf(channel: ChannelView | undefined): Settings {
   return {
     maxBatchMessages: String(channel?.maxBatchMessages ?? 100),
     maxBatchBytes: String(channel?.maxBatchBytes ?? 262_144),
+    requestsAtOnce: String(channel?.requestsAtOnce ?? 1),
     requestsPerSecond: String(channel?.requestsPerSecond ?? 0),
     backoffInitial: timeText(channel?.backoff.initialMs ?? 1000),
     backoffCap: timeText(channel?.backoff.capMs ?? 3_600_000),
@@ -46,6 +48,7 @@ export function settingsToWire(settings: Settings): ChannelUpdate {
   return {
     maxBatchMessages: Number(settings.maxBatchMessages),
     maxBatchBytes: Number(settings.maxBatchBytes),
+    requestsAtOnce: Number(settings.requestsAtOnce),
     requestsPerSecond: Number(settings.requestsPerSecond),
     backoff: { initialMs: timeMs(settings.backoffInitial) ?? 0, capMs: timeMs(settings.backoffCap) ?? 0 },
     deadLetter: { ageMs: timeMs(settings.deadLetterAge) ?? 0, attempts: Number(settings.deadLetterAttempts) },

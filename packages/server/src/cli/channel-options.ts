@@ -13,6 +13,7 @@ export interface ChannelOptions extends ConnectionOptions {
   readonly headers: boolean
   readonly maxBatchMessages?: number
   readonly maxBatchBytes?: number
+  readonly requestsAtOnce?: number
   readonly requestsPerSecond?: number
   readonly backoffInitialMs?: number
   readonly backoffCapMs?: number
@@ -33,6 +34,7 @@ export function withChannelOptions(command: Command): Command {
     .option('--no-headers', 'send none of its own')
     .option('--max-batch-messages <number>', 'messages a call', parseCount)
     .option('--max-batch-bytes <number>', 'bytes a call', parseCount)
+    .option('--requests-at-once <number>', 'calls under way at once; 1 keeps their order', parseCount)
     .option('--requests-per-second <number>', 'calls a second at most; 0 is no limit', parseCount)
     .option('--backoff-initial-ms <ms>', 'wait after the first failure', parseCount)
     .option('--backoff-cap-ms <ms>', 'the longest wait', parseCount)
@@ -62,6 +64,7 @@ export function channelBody(options: ChannelOptions): ChannelUpdate {
     headers: headersOf(options),
     maxBatchMessages: options.maxBatchMessages,
     maxBatchBytes: options.maxBatchBytes,
+    requestsAtOnce: options.requestsAtOnce,
     requestsPerSecond: options.requestsPerSecond,
     confirmations: options.confirmations,
     retract: options.retract,

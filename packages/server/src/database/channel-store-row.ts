@@ -12,6 +12,7 @@ export function channelColumns(limits: ChannelLimits) {
   return {
     max_batch_messages: limits.maxBatchMessages,
     max_batch_bytes: limits.maxBatchBytes,
+    requests_at_once: limits.requestsAtOnce,
     requests_per_second: limits.requestsPerSecond,
     backoff_initial_ms: limits.backoff.initialMs,
     backoff_cap_ms: limits.backoff.capMs,
@@ -25,6 +26,7 @@ export function limitsFromRow(row: ReturnType<typeof channelColumns>): ChannelLi
   return {
     maxBatchMessages: row.max_batch_messages,
     maxBatchBytes: row.max_batch_bytes,
+    requestsAtOnce: row.requests_at_once,
     requestsPerSecond: row.requests_per_second,
     backoff: { initialMs: row.backoff_initial_ms, capMs: row.backoff_cap_ms },
     deadLetter: { ageMs: row.dead_letter_age_ms, attempts: row.dead_letter_attempts },

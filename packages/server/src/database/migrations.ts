@@ -16,6 +16,7 @@ import { laneCountersMigration } from './migrations/0071-lane-counters.ts'
 import { laneStatesMigration } from './migrations/0072-lane-states.ts'
 import { leaseMemoryMigration } from './migrations/0073-lease-memory.ts'
 import { keptBatchesMigration } from './migrations/0080-kept-batches.ts'
+import { requestsAtOnceMigration } from './migrations/0081-requests-at-once.ts'
 
 /** Every schema step, oldest first. */
 export const MIGRATIONS: readonly ControlMigration[] = [
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly ControlMigration[] = [
   laneStatesMigration,
   leaseMemoryMigration,
   keptBatchesMigration,
+  requestsAtOnceMigration,
 ]

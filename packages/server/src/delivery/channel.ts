@@ -5,6 +5,8 @@ import type { Backoff } from './backoff.ts'
 export interface ChannelLimits {
   readonly maxBatchMessages: number
   readonly maxBatchBytes: number
+  /** Requests under way at once, at most; more than 1 gives up the order between them (DL-3). */
+  readonly requestsAtOnce: number
   /** Requests a second at most; null is no limit (DL-3). */
   readonly requestsPerSecond: number | null
   readonly backoff: Backoff
@@ -16,6 +18,7 @@ export interface ChannelLimits {
 export const DEFAULT_LIMITS: ChannelLimits = {
   maxBatchMessages: 100,
   maxBatchBytes: 256 * 1024,
+  requestsAtOnce: 1,
   requestsPerSecond: null,
   backoff: { initialMs: 1000, capMs: 3_600_000 },
   deadLetter: { ageMs: 24 * 3_600_000, attempts: 12 },

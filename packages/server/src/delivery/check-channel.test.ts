@@ -28,6 +28,9 @@ describe('the settings of a channel', () => {
   it.each([
     [{ maxBatchMessages: 0 }, 'maxBatchMessages: must be an integer from 1 to 500'],
     [{ maxBatchBytes: 1.5 }, 'maxBatchBytes: must be an integer'],
+    [{ requestsAtOnce: 0 }, 'requestsAtOnce: must be an integer from 1 to 16'],
+    [{ requestsAtOnce: 17 }, 'requestsAtOnce: must be an integer from 1 to 16'],
+    [{ requestsAtOnce: 1.5 }, 'requestsAtOnce: must be an integer'],
     [{ backoff: { initialMs: 1, capMs: 1000 } }, 'backoff.initialMs'],
     [
       { backoff: { initialMs: 5000, capMs: 1000 } },
@@ -35,7 +38,7 @@ describe('the settings of a channel', () => {
     ],
     [{ deadLetter: { ageMs: -1, attempts: 3 } }, 'deadLetter.ageMs'],
     [{ deadLetter: { ageMs: 1, attempts: 0 } }, 'deadLetter.attempts'],
-  ])('refuses limits %j, naming the field (DL-5, DL-7)', (limits, message) => {
+  ])('refuses limits %j, naming the field (DL-3, DL-5, DL-7)', (limits, message) => {
     expect(() => checkLimits({ ...DEFAULT_LIMITS, ...limits })).toThrow(message)
   })
 })

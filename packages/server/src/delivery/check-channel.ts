@@ -81,6 +81,7 @@ const LIMITS: readonly (readonly [
 ])[] = [
   ['maxBatchMessages', (limits) => limits.maxBatchMessages],
   ['maxBatchBytes', (limits) => limits.maxBatchBytes],
+  ['requestsAtOnce', (limits) => limits.requestsAtOnce],
   ['requestsPerSecond', (limits) => limits.requestsPerSecond ?? 0],
   ['backoff.initialMs', (limits) => limits.backoff.initialMs],
   ['backoff.capMs', (limits) => limits.backoff.capMs],

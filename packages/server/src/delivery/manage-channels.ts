@@ -18,6 +18,7 @@ import {
 export interface PartialLimits {
   readonly maxBatchMessages?: number
   readonly maxBatchBytes?: number
+  readonly requestsAtOnce?: number
   /** 0 is no limit. */
   readonly requestsPerSecond?: number
   readonly backoff?: Partial<ChannelLimits['backoff']>
@@ -87,12 +88,23 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
   }
 
   /** An alert channel may come later (IN-7), or be mistyped. */
-  async function warningsOf(projectId: number, { alertChannel }: ChannelWish): Promise<readonly string[]> {
+  async function alertWarnings(projectId: number, { alertChannel }: ChannelWish): Promise<readonly string[]> {
     if (alertChannel === undefined || alertChannel === '') return []
     const found = await store.find(projectId, alertChannel)
     if (found !== null && found.url !== null) return []
     const state = found === null ? 'does not exist' : 'has no address'
     return [`alertChannel: channel "${alertChannel}" ${state} yet; alerts wait until it has an address`]
+  }
+
+  async function answer(
+    projectId: number,
+    name: string,
+    wish: ChannelWish,
+    secret: string | null,
+  ): Promise<ChannelAnswer> {
+    const channel = await get(projectId, name)
+    const warnings = [...rateWarnings(wish, channel.limits), ...(await alertWarnings(projectId, wish))]
+    return { channel, secret, warnings }
   }
 
   return {
@@ -108,8 +120,7 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
         throw new ServiceError('already_exists', `channel "${name}" exists already; change it with PATCH`)
       }
       wake()
-      const warnings = await warningsOf(projectId, wish)
-      return { channel: await get(projectId, name), secret, warnings }
+      return answer(projectId, name, wish, secret)
     },
 
     async update(projectId, name, wish) {
@@ -118,8 +129,7 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
       const secret = createSecret()
       const isSecretKept = await store.change(before.id, change, secret, clock.now())
       wake()
-      const warnings = await warningsOf(projectId, wish)
-      return { channel: await get(projectId, name), secret: isSecretKept ? secret : null, warnings }
+      return answer(projectId, name, wish, isSecretKept ? secret : null)
     },
 
     async rotateSecret(projectId, name, overlapSeconds) {
@@ -146,6 +156,13 @@ export function createChannels(dependencies: ChannelsDependencies): Channels {
   }
 }
 
+/** A channel that has a rate has one request at a time (DL-3). */
+function rateWarnings(wish: ChannelWish, limits: ChannelLimits): readonly string[] {
+  if (wish.requestsAtOnce === undefined && wish.requestsPerSecond === undefined) return []
+  if (limits.requestsAtOnce === 1 || limits.requestsPerSecond === null) return []
+  return ['requestsAtOnce: a channel with requestsPerSecond has one request at a time']
+}
+
 async function changeOf(
   name: string,
   { url, headers, tls, paused, confirmations, retract, alertChannel, ...partial }: ChannelWish,
@@ -168,6 +185,7 @@ async function changeOf(
     limits: checkLimits({
       maxBatchMessages: partial.maxBatchMessages ?? limits.maxBatchMessages,
       maxBatchBytes: partial.maxBatchBytes ?? limits.maxBatchBytes,
+      requestsAtOnce: partial.requestsAtOnce ?? limits.requestsAtOnce,
       requestsPerSecond: (partial.requestsPerSecond ?? limits.requestsPerSecond) || null,
       backoff: { ...limits.backoff, ...partial.backoff },
       deadLetter: { ...limits.deadLetter, ...partial.deadLetter },

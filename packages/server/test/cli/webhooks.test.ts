@@ -57,6 +57,8 @@ describe('operating webhooks from the command line', () => {
       'hook',
       '--requests-per-second',
       '50',
+      '--requests-at-once',
+      '4',
       '--confirmations',
       '2',
       '--retract',
@@ -67,8 +69,10 @@ describe('operating webhooks from the command line', () => {
       '--json',
     )
     expect(edited.stderr).toContain('warning: alertChannel: channel "ops" does not exist yet')
+    expect(edited.stderr).toContain('warning: requestsAtOnce: a channel with requestsPerSecond has one')
     expect(JSON.parse(edited.stdout)).toMatchObject({
       requestsPerSecond: 50,
+      requestsAtOnce: 4,
       confirmations: 2,
       retract: true,
       backoff: { initialMs: 100, capMs: 3_600_000 },
@@ -79,6 +83,11 @@ describe('operating webhooks from the command line', () => {
       /is paused; waiting: 0 messages\./,
     )
     expect((await millrace('channel', 'resume', 'acme/dex', 'hook')).stdout).toMatch(/is active/)
+    const above = await millrace('channel', 'edit', 'acme/dex', 'hook', '--requests-at-once', '17')
+    expect(above).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/requestsAtOnce must be from 1 to 16/) as string,
+    })
     const rotated = await millrace('channel', 'rotate-secret', 'acme/dex', 'hook', '--overlap-seconds', '60')
     expect(rotated.stdout).toMatch(/^whsec_\S+\n/)
     expect(rotated.stdout.split('\n')[0]).not.toBe(made.stdout.split('\n')[0])
@@ -91,7 +100,12 @@ describe('operating webhooks from the command line', () => {
       'overlapSecond is not known and was left out; did you mean overlapSeconds?',
     )
     const shown = (await millrace('channel', 'show', 'acme/dex', 'hook')).stdout
-    for (const fact of [/^confirmations +2$/m, /^backoff\.capMs +3600000$/m, /^headers\.x-a +1$/m]) {
+    for (const fact of [
+      /^confirmations +2$/m,
+      /^requestsAtOnce +4$/m,
+      /^backoff\.capMs +3600000$/m,
+      /^headers\.x-a +1$/m,
+    ]) {
       expect(shown).toMatch(fact)
     }
     expect(shown).toMatch(/^successRate +100 %$/m)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAlertStore } from '../../src/database/alert-store.ts'
 import { ALL_ATTEMPTS } from '../../src/delivery/attempt.ts'
+import { DEFAULT_LIMITS } from '../../src/delivery/channel.ts'
 import { deliver } from '../../src/delivery/deliver.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import {
@@ -131,6 +132,22 @@ describe.each(controlDatabases)('operating channels on $name', ({ open }) => {
     bench.clock.advance(1)
     await bench.work()
     expect(data()).toEqual([1, 2])
+  })
+
+  it('gives a channel one request at a time unless it is set otherwise, and tells whoever claims it (DL-3)', async () => {
+    await bench.configure('one')
+    const id = await bench.configure('several', { requestsAtOnce: 16 })
+    await bench.enqueue(exported(1, { channel: 'one' }), exported(2, { channel: 'several' }))
+    const claimed = await bench.claim()
+    expect(new Map(claimed.map(({ channel, limits }) => [channel, limits.requestsAtOnce]))).toEqual(
+      new Map([
+        ['one', 1],
+        ['several', 16],
+      ]),
+    )
+    const limits = { ...DEFAULT_LIMITS, requestsAtOnce: 2 }
+    await bench.channels.change(id, { limits }, '', bench.clock.now())
+    expect((await bench.channels.find(PROJECT_ID, 'several'))?.limits).toEqual(limits)
   })
 
   it('claims no more lanes of one host than it may have under way (DL-9)', async () => {

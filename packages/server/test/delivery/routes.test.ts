@@ -106,6 +106,7 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
       headers: { 'x-a': '1' },
       maxBatchMessages: 100,
       maxBatchBytes: 262_144,
+      requestsAtOnce: 1,
       backoff: { initialMs: 1000, capMs: 3_600_000 },
       deadLetter: { ageMs: 86_400_000, attempts: 12 },
       paused: false,
@@ -134,6 +135,10 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
     [{ name: 'a/b' }, /name: must have/],
     [{ headers: { Host: 'x' } }, /headers: "Host" is set by the service/],
     [{ maxBatchMessages: 501 }, /maxBatchMessages must be from 1 to 500/],
+    [{ requestsAtOnce: 0 }, /requestsAtOnce must be from 1 to 16/],
+    [{ requestsAtOnce: 17 }, /requestsAtOnce must be from 1 to 16/],
+    [{ requestsAtOnce: 1.5 }, /requestsAtOnce must be an integer/],
+    [{ requestsAtOnce: 'two' }, /requestsAtOnce must be an integer/],
     [{ requestsPerSecond: -1 }, /requestsPerSecond must be from 0 to 1000/],
     [{ backoff: { initialMs: 60_001, capMs: 60_000 } }, /backoff.initialMs: must be at most backoff.capMs/],
     [{ dead_letter: { attempts: 0 } }, /deadLetter.attempts must be from 1 to 1000/],
@@ -169,6 +174,30 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
       400,
       'ids[0] must be an id: a decimal number of at most 15 digits, as text',
     ])
+  })
+
+  it('takes how many requests a channel may have at once, keeps it, and warns beside a rate (DL-3, WI-2)', async () => {
+    const path = 'channels/acme/swaps/alerts'
+    const created = await create({
+      name: 'alerts',
+      url: 'https://receiver.example/',
+      requestsAtOnce: 16,
+      requestsPerSecond: 10,
+    })
+    const warnings = ['requestsAtOnce: a channel with requestsPerSecond has one request at a time']
+    expect(created.body).toMatchObject({ requestsAtOnce: 16, warnings })
+    for (const requestsAtOnce of [0, 17, 1.5, 'two']) {
+      expect((await call('PATCH', path, { requestsAtOnce })).status).toBe(400)
+    }
+    const unrelated = await call('PATCH', path, { maxBatchMessages: 5 })
+    expect(unrelated.body).toMatchObject({ requestsAtOnce: 16, maxBatchMessages: 5 })
+    expect(unrelated.body).not.toHaveProperty('warnings')
+    expect((await call('PATCH', path, { requestsAtOnce: '2' })).body).toMatchObject({
+      requestsAtOnce: 2,
+      warnings,
+    })
+    expect((await call('PATCH', path, { requestsPerSecond: 0 })).body).not.toHaveProperty('warnings')
+    expect((await call('GET', path)).body).toMatchObject({ requestsAtOnce: 2, requestsPerSecond: 0 })
   })
 
   it('changes, pauses and deletes a channel, and wakes the workers (DL-12)', async () => {

@@ -66,6 +66,12 @@ describe.each(controlDatabases)('a queue of an earlier build on $name', ({ name,
     expect(rows.map((row) => row.name)).toEqual(MIGRATIONS.map((step) => step.name).toSorted())
   })
 
+  it('has one request at a time in each channel (DL-3)', async () => {
+    const channels = await bench.channels.list(PROJECT_ID)
+    expect(channels).toHaveLength(8)
+    expect(new Set(channels.map(({ limits }) => limits.requestsAtOnce))).toEqual(new Set([1]))
+  })
+
   it('is delivered once and in order, each channel when it is due, and a lease is kept until it runs out (DL-5, DL-6)', async () => {
     await bench.work()
     // The lease of a process that may still be alive, two attempts that are not due yet, a pause, a channel without an address.

@@ -23,6 +23,8 @@ interface LaneTable {
   client_key: string | null
   /** Host and port of the url, for the cap that channels share (DL-9). */
   host: string | null
+  /** Requests under way at most (DL-3). */
+  requests_at_once: number
   /** Null is no limit (DL-3). */
   requests_per_second: number | null
   /** A message waits until its block is that deep (DL-13). */
