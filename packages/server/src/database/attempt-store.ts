@@ -2,8 +2,9 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Attempt, AttemptFilter, AttemptStore } from '../delivery/attempt.ts'
 import type { Outcome } from '../delivery/outcome.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { columnList, givenRows } from './given-rows.ts'
+import { columnList, givenRows, type GivenRow } from './given-rows.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { createStatement, type StandIn, type StandIns } from './statement.ts'
 
 /** Attempts in the control database; a settlement writes them. */
 export function createAttemptStore(db: ControlDatabase): AttemptStore {
@@ -52,7 +53,7 @@ export async function insertAttempt(
   laneId: number,
   attempt: Attempt,
 ): Promise<void> {
-  await attemptsInsert(db, [{ ...attempt, laneId }]).execute(db)
+  await insertAttempts(db, { attempts: attemptRows([{ ...attempt, laneId }]) })
 }
 
 /** An attempt, and of which lane. */
@@ -76,31 +77,37 @@ const COLUMNS = {
 
 const PLAIN_COLUMNS = columnList(Object.keys(COLUMNS).filter((name) => name !== 'answer'))
 
-/** The statement that records attempts of several lanes, in one text however many there are, so that it is prepared once. */
+/** Attempts of several lanes as a statement gets them. */
+export function attemptRows(attempts: readonly LaneAttempt[]): readonly GivenRow[] {
+  return attempts.map((attempt) => [
+    attempt.laneId,
+    attempt.webhookId,
+    attempt.startedAt,
+    attempt.durationMs,
+    attempt.outcome,
+    attempt.status,
+    attempt.reason,
+    attempt.messages,
+    attempt.bytes,
+    attempt.firstEventId,
+    attempt.lastEventId,
+    Buffer.from(attempt.answer).toString('hex'),
+  ])
+}
+
+/** The text that records {@link attemptRows}. */
 export function attemptsInsert(
   db: ControlDatabase | ControlTransaction,
-  attempts: readonly LaneAttempt[],
+  attempts: StandIn<readonly GivenRow[]>,
 ): RawBuilder<unknown> {
-  const given = givenRows(
-    db,
-    COLUMNS,
-    attempts.map((attempt) => [
-      attempt.laneId,
-      attempt.webhookId,
-      attempt.startedAt,
-      attempt.durationMs,
-      attempt.outcome,
-      attempt.status,
-      attempt.reason,
-      attempt.messages,
-      attempt.bytes,
-      attempt.firstEventId,
-      attempt.lastEventId,
-      Buffer.from(attempt.answer).toString('hex'),
-    ]),
-  )
   const answer = hasRowLocks(db) ? sql`decode(answer, 'hex')` : sql`unhex(answer)`
   return sql`
     insert into webhook_attempt (${PLAIN_COLUMNS}, answer)
-    select ${PLAIN_COLUMNS}, ${answer} from ${given} as given`
+    select ${PLAIN_COLUMNS}, ${answer} from ${givenRows(db, COLUMNS, attempts)} as given`
 }
+
+/** Records {@link attemptRows}. */
+export const insertAttempts = createStatement(
+  ({ attempts }: StandIns<{ readonly attempts: readonly GivenRow[] }>, db) =>
+    attemptsInsert(db, attempts).compile(db),
+)

@@ -3,7 +3,7 @@ import { dayOf } from '../cache/data-change.ts'
 import type { DataOwner, DataVersionStore } from '../cache/data-version-store.ts'
 import type { OpenRollback, Touches } from '../cache/snapshot.ts'
 import type { ControlDatabase } from './database.ts'
-import { createRememberedStatement } from './statement.ts'
+import { createRememberedStatement, type Given, type StandIns } from './statement.ts'
 
 /** What is known of the version, and one of its open writes; of a version without any of either the columns are null. */
 interface ViewRow {
@@ -23,14 +23,14 @@ const CHAINS_MAX = 100
 
 /** Data versions in the control database. */
 export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
-  function ofOwner({ projectId, version }: DataOwner) {
+  function ofOwner({ projectId, version }: DataOwner | StandIns<DataOwner>) {
     return db
       .selectFrom('data_version')
       .where('data_version.project_id', '=', projectId)
       .where('data_version.version', '=', version)
   }
 
-  const current = createRememberedStatement(db, (owner: DataOwner) =>
+  const current = createRememberedStatement(db, (owner: StandIns<DataOwner>) =>
     ofOwner(owner)
       .leftJoin('project_version', (join) =>
         join
@@ -41,7 +41,7 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .compile(),
   )
 
-  const view = createRememberedStatement(db, ({ projectId, version }: DataOwner) =>
+  const view = createRememberedStatement(db, ({ projectId, version }: StandIns<DataOwner>) =>
     sql<ViewRow>`
         select v.latest, v.late, v.last_rollback, (select max(sequence) from ingest_batch) as up_to,
           b.sequence, b.kind, b.detail, b.touches, null as chain, null as height
@@ -59,7 +59,10 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       `.compile(db),
   )
 
-  function frontierOf({ projectId, version }: DataOwner, names: readonly string[] | null) {
+  function frontierOf(
+    { projectId, version }: DataOwner | StandIns<DataOwner>,
+    names: readonly Given<string>[] | null,
+  ) {
     const query = db
       .selectFrom('data_frontier')
       .select((eb) => eb.fn.min('newest_micros').as('newest'))
@@ -67,8 +70,9 @@ export function createDataVersionStore(db: ControlDatabase): DataVersionStore {
       .where('version', '=', version)
     return (names ? query.where('name', 'in', names) : query).compile()
   }
-  const frontierOfOne = createRememberedStatement(db, (given: DataOwner & { readonly name: string }) =>
-    frontierOf(given, [given.name]),
+  const frontierOfOne = createRememberedStatement(
+    db,
+    (given: StandIns<DataOwner & { readonly name: string }>) => frontierOf(given, [given.name]),
   )
 
   return {

@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Batch, BatchRequest, LaneClaim, QueuedMessage } from '../delivery/lane.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { givenRows } from './given-rows.ts'
+import { givenLanes, givenRows, type GivenRow } from './given-rows.ts'
 import { firstDueAt, isBehindCursor } from './lane-queue.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
+import { createStatement, type StandIns } from './statement.ts'
 
 /** A {@link QueuedMessage} as the database names its parts; nothing is left to do for each row. */
 const COLUMNS = [
@@ -71,16 +72,16 @@ async function lanesWithDue(
   nowMs: number,
 ): Promise<ReadonlySet<number>> {
   if (lanes.length === 0) return new Set()
-  const given = givenRows(
-    db,
-    { lane_id: 'bigint' },
-    lanes.map(({ laneId }) => [laneId]),
-  )
-  const { rows } = await sql<{ lane_id: number }>`
-    select given.lane_id from ${given} as given
-    where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.execute(db)
+  const { rows } = await findDue(db, { laneIds: lanes.map(({ laneId }) => laneId), nowMs })
   return new Set(rows.map((row) => row.lane_id))
 }
+
+const findDue = createStatement(
+  ({ laneIds, nowMs }: StandIns<{ readonly laneIds: readonly number[]; readonly nowMs: number }>, db) =>
+    sql<{ lane_id: number }>`
+      select given.lane_id from ${givenLanes(db, laneIds)} as given
+      where ${firstDueAt(sql<number>`given.lane_id`)} <= ${nowMs}`.compile(db),
+)
 
 /**
  * The messages behind the cursors of lanes, in order, as many of each as fit into one request, but one at least; lanes in
@@ -108,6 +109,23 @@ const MESSAGE = sql`
 /** Of the first messages of a lane: how long the array is up to each, brackets and commas included. */
 const ARRAY_BYTES = sql`sum(body_bytes + 1) over (order by seq) + 1 as array_bytes, row_number() over (order by seq) as place`
 
+const readSizes = createStatement(
+  (given: StandIns<Pick<LaneBatchRequest, 'laneId' | 'afterSeq' | 'maxMessages'>>, db) =>
+    sql<{ seq: number; bytes: number }>`
+      select seq, body_bytes as bytes from webhook_message
+      where lane_id = ${given.laneId} and seq > ${given.afterSeq} and shelved_until_at is null
+      order by seq limit ${given.maxMessages}`.compile(db),
+)
+
+const readMessages = createStatement(
+  (given: StandIns<{ readonly laneId: number; readonly firstSeq: number; readonly lastSeq: number }>, db) =>
+    sql<QueuedMessage>`
+      select ${MESSAGE} from webhook_message as message
+      where lane_id = ${given.laneId} and seq between ${given.firstSeq} and ${given.lastSeq}
+        and shelved_until_at is null
+      order by seq`.compile(db),
+)
+
 /**
  * SQLite runs inside this process: two small statements for each lane cost a fraction of one that knows them all, whose window
  * functions make tables of their own.
@@ -117,10 +135,7 @@ async function readFitting(
   { laneId, afterSeq, maxMessages, maxBytes }: LaneBatchRequest,
 ): Promise<readonly QueuedMessage[]> {
   for (;;) {
-    const { rows: sizes } = await sql<{ seq: number; bytes: number }>`
-      select seq, body_bytes as bytes from webhook_message
-      where lane_id = ${laneId} and seq > ${afterSeq} and shelved_until_at is null
-      order by seq limit ${maxMessages}`.execute(db)
+    const { rows: sizes } = await readSizes(db, { laneId, afterSeq, maxMessages })
     const [first] = sizes
     if (first === undefined) return []
     let lastSeq = first.seq
@@ -130,10 +145,7 @@ async function readFitting(
       if (seq !== first.seq && arrayBytes > maxBytes) break
       lastSeq = seq
     }
-    const { rows } = await sql<QueuedMessage>`
-      select ${MESSAGE} from webhook_message as message
-      where lane_id = ${laneId} and seq between ${first.seq} and ${lastSeq} and shelved_until_at is null
-      order by seq`.execute(db)
+    const { rows } = await readMessages(db, { laneId, firstSeq: first.seq, lastSeq })
     // Between the two reads everything may have been withdrawn or replaced: then look again.
     if (rows.length > 0) return rows
   }
@@ -189,10 +201,19 @@ async function readTogether(
   db: ControlDatabase | ControlTransaction,
   requests: readonly LaneBatchRequest[],
 ): Promise<ReadonlyMap<number, readonly QueuedMessage[]>> {
-  const given = givenRows(
-    db,
-    { lane_id: 'bigint', after_seq: 'bigint', max_messages: 'bigint', max_bytes: 'bigint' },
-    requests.map(({ laneId, afterSeq, maxMessages, maxBytes }) => [laneId, afterSeq, maxMessages, maxBytes]),
-  )
-  return messagesByLane((await fittingMessages(given).execute(db)).rows)
+  const { rows } = await readAsked(db, {
+    asked: requests.map(({ laneId, afterSeq, maxMessages, maxBytes }) => [
+      laneId,
+      afterSeq,
+      maxMessages,
+      maxBytes,
+    ]),
+  })
+  return messagesByLane(rows)
 }
+
+const ASKED = { lane_id: 'bigint', after_seq: 'bigint', max_messages: 'bigint', max_bytes: 'bigint' } as const
+
+const readAsked = createStatement(({ asked }: StandIns<{ readonly asked: readonly GivenRow[] }>, db) =>
+  fittingMessages(givenRows(db, ASKED, asked)).compile(db),
+)

@@ -1,11 +1,12 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type Expression, type RawBuilder } from 'kysely'
 import { chooseLanes } from '../delivery/choose-lanes.ts'
 import { batchRequest, type ClaimedLane, type ClaimRequest } from '../delivery/lane.ts'
 import type { LaneRow } from './channel-store-row.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { givenRows } from './given-rows.ts'
+import { givenLanes } from './given-rows.ts'
 import { LANES_READ_TOGETHER, unshelvedBatches } from './lane-store-batch.ts'
 import { isFree, isNoneOf, laneFromRow } from './lane-store-claim.ts'
+import { createStatement, type StandIn, type StandIns } from './statement.ts'
 
 /**
  * Claiming on SQLite, whose only writer is this process: nothing has to be locked, so the choice is made here. There are no
@@ -17,27 +18,63 @@ export async function claimAlone(
   request: ClaimRequest,
 ): Promise<readonly ClaimedLane[]> {
   const { owner, nowMs, leaseMs, exceptLaneIds, among } = request
-  const { rows: ready } = await sql<Pick<LaneRow, 'id' | 'host' | 'failures'>>`
-    select lane.id, lane.host, state.failures
-    ${readyFrom(nowMs, among === null ? WAITING_LANES : givenLanes(tx, among))} and ${isNoneOf(tx, exceptLaneIds)}
-    order by state.served_at`.execute(tx)
+  const { rows: ready } =
+    among === null
+      ? await findReady(tx, { nowMs, exceptLaneIds })
+      : await findReadyAmong(tx, { nowMs, exceptLaneIds, among })
   const chosen = chooseLanes(
     ready.map(({ id, host, failures }) => ({ id, host: host ?? '', isFailing: failures > 0 })),
     request,
   )
   if (chosen.length === 0) return []
-  const claimed = givenLanes(
-    tx,
-    chosen.map(({ id }) => id),
-  )
-  await sql`
-    update webhook_lane_state set owner = ${owner}, epoch = epoch + 1, lease_until_at = ${nowMs + leaseMs}
-    where lane_id in (${claimed})`.execute(tx)
-  const { rows } = await sql<LaneRow>`
-    select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
-    where lane.id in (${claimed})`.execute(tx)
+  const laneIds = chosen.map(({ id }) => id)
+  await lease(tx, { laneIds, owner, leaseUntilAt: nowMs + leaseMs })
+  const { rows } = await readLanes(tx, { laneIds })
   return lanesFromRows(tx, rows, request)
 }
+
+interface ReadyValues {
+  readonly nowMs: number
+  readonly exceptLaneIds: readonly number[]
+}
+
+const findReady = createStatement((given: StandIns<ReadyValues>, db) =>
+  readyQuery(db, given, WAITING_LANES).compile(db),
+)
+
+const findReadyAmong = createStatement(
+  (given: StandIns<ReadyValues & { readonly among: readonly number[] }>, db) =>
+    readyQuery(db, given, selectLanes(db, given.among)).compile(db),
+)
+
+function readyQuery(
+  db: ControlDatabase | ControlTransaction,
+  { nowMs, exceptLaneIds }: StandIns<ReadyValues>,
+  laneIds: RawBuilder<unknown>,
+) {
+  return sql<Pick<LaneRow, 'id' | 'host' | 'failures'>>`
+    select lane.id, lane.host, state.failures
+    ${readyFrom(nowMs, laneIds)} and ${isNoneOf(db, exceptLaneIds)}
+    order by state.served_at`
+}
+
+interface Lease {
+  readonly laneIds: readonly number[]
+  readonly owner: string
+  readonly leaseUntilAt: number
+}
+
+const lease = createStatement(({ laneIds, owner, leaseUntilAt }: StandIns<Lease>, db) =>
+  sql`
+    update webhook_lane_state set owner = ${owner}, epoch = epoch + 1, lease_until_at = ${leaseUntilAt}
+    where lane_id in (${selectLanes(db, laneIds)})`.compile(db),
+)
+
+const readLanes = createStatement(({ laneIds }: StandIns<Pick<Lease, 'laneIds'>>, db) =>
+  sql<LaneRow>`
+    select lane.*, state.* from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
+    where lane.id in (${selectLanes(db, laneIds)})`.compile(db),
+)
 
 /** Lanes as their owner gets them, the first of them with what they send first; a shelved message that is due is left to be looked for (DL-4). */
 async function lanesFromRows(
@@ -59,13 +96,18 @@ export async function readyAlone(
   nowMs: number,
   limit: number,
 ): Promise<readonly number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select lane.id ${readyFrom(nowMs, WAITING_LANES)} order by state.served_at limit ${limit}`.execute(db)
+  const { rows } = await findIds(db, { nowMs, limit })
   return rows.map(({ id }) => id)
 }
 
+const findIds = createStatement(
+  ({ nowMs, limit }: StandIns<{ readonly nowMs: number; readonly limit: number }>, db) =>
+    sql<{ id: number }>`
+      select lane.id ${readyFrom(nowMs, WAITING_LANES)} order by state.served_at limit ${limit}`.compile(db),
+)
+
 /** Where those of the given lanes are read from that are ready. */
-function readyFrom(nowMs: number, laneIds: RawBuilder<unknown>): RawBuilder<unknown> {
+function readyFrom(nowMs: Expression<number>, laneIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     from webhook_lane as lane join webhook_lane_state as state on state.lane_id = lane.id
     where lane.id in (${laneIds}) and ${isFree(nowMs)}
@@ -87,11 +129,9 @@ const WAITING_LANES = sql`
   )
   select lane_id from waiting where lane_id is not null`
 
-function givenLanes(tx: ControlTransaction, laneIds: readonly number[]): RawBuilder<unknown> {
-  const given = givenRows(
-    tx,
-    { lane_id: 'bigint' },
-    laneIds.map((laneId) => [laneId]),
-  )
-  return sql`select lane_id from ${given} as given`
+function selectLanes(
+  db: ControlDatabase | ControlTransaction,
+  laneIds: StandIn<readonly number[]>,
+): RawBuilder<unknown> {
+  return sql`select lane_id from ${givenLanes(db, laneIds)} as given`
 }

@@ -1,12 +1,13 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { LaneClaim, Settled, Settlement } from '../delivery/lane.ts'
-import { attemptsInsert } from './attempt-store.ts'
+import { attemptRows, insertAttempts } from './attempt-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
-import { givenRows } from './given-rows.ts'
+import { givenRows, type GivenRow } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { joinState } from './lane-states.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
 import { rowAddress } from './row-address.ts'
+import { createStatement, type StandIns } from './statement.ts'
 
 /** A settlement on its way. */
 export interface ClaimedSettlement {
@@ -34,10 +35,13 @@ export async function settlePlain(
   tx: ControlTransaction,
   settlements: readonly ClaimedSettlement[],
 ): Promise<SettledGroup | null> {
-  const { rows } = await lanesUpdate(tx, settlements).execute(tx)
-  if (rows.length !== settlements.length) return null
-  if ((await recordAndRemove(tx, settlements)) !== countMessages(settlements)) return null
-  await attemptsInsert(tx, attemptsOf(settlements)).execute(tx)
+  const group = groupValues(settlements)
+  const { rows } = await updateLanes(tx, group)
+  if (rows.length !== group.laneCount) return null
+  await recordSent(tx, group)
+  const { numAffectedRows } = await removeSent(tx, group)
+  if (Number(numAffectedRows) !== group.messageCount) return null
+  await insertAttempts(tx, group)
   const held = new Set(rows.flatMap(({ id, owner }) => (owner === null ? [] : [id])))
   const next = await readNext(
     tx,
@@ -78,14 +82,33 @@ export function settledGroup(
   )
 }
 
-/** Messages that were acknowledged. */
-export function countMessages(settlements: readonly ClaimedSettlement[]): number {
-  return settlements.reduce((sum, { settlement }) => sum + settlement.acknowledged.length, 0)
+/** A group as statements get it. */
+export interface GroupValues {
+  readonly lanes: readonly GivenRow[]
+  readonly laneCount: number
+  /** Ranges of messages that were acknowledged. */
+  readonly ranges: readonly GivenRow[]
+  readonly messageCount: number
+  readonly attempts: readonly GivenRow[]
+  /** When the last of them was settled. */
+  readonly nowMs: number
 }
 
-/** The attempts that were made. */
-export function attemptsOf(settlements: readonly ClaimedSettlement[]) {
-  return settlements.map(({ claim, settlement }) => ({ ...settlement.attempt, laneId: claim.laneId }))
+/** A group of settlements as statements get it. */
+export function groupValues(settlements: readonly ClaimedSettlement[]): GroupValues {
+  return {
+    lanes: settlements.map(laneRow),
+    laneCount: settlements.length,
+    ranges: settlements.flatMap(({ claim, settlement: { acknowledged, settledAt } }) => {
+      const [first, last] = [acknowledged.at(0), acknowledged.at(-1)]
+      return first && last ? [[claim.laneId, first.seq, last.seq, settledAt]] : []
+    }),
+    messageCount: settlements.reduce((sum, { settlement }) => sum + settlement.acknowledged.length, 0),
+    attempts: attemptRows(
+      settlements.map(({ claim, settlement }) => ({ ...settlement.attempt, laneId: claim.laneId })),
+    ),
+    nowMs: settlements.reduce((latest, { settlement }) => Math.max(latest, settlement.settledAt), 0),
+  }
 }
 
 /**
@@ -93,16 +116,13 @@ export function attemptsOf(settlements: readonly ClaimedSettlement[]) {
  * left its own.
  */
 export function acknowledgedRanges(
-  tx: ControlDatabase | ControlTransaction,
-  settlements: readonly ClaimedSettlement[],
+  db: ControlDatabase | ControlTransaction,
+  { ranges }: Pick<StandIns<GroupValues>, 'ranges'>,
 ): RawBuilder<unknown> {
   return givenRows(
-    tx,
+    db,
     { lane_id: 'bigint', first_seq: 'bigint', last_seq: 'bigint', sent_at: 'bigint' },
-    settlements.flatMap(({ claim, settlement: { acknowledged, settledAt } }) => {
-      const [first, last] = [acknowledged.at(0), acknowledged.at(-1)]
-      return first && last ? [[claim.laneId, first.seq, last.seq, settledAt]] : []
-    }),
+    ranges,
   )
 }
 
@@ -120,23 +140,28 @@ export const UNLESS_NEWER = sql`
     seq = excluded.seq, version = excluded.version, hash = excluded.hash, sent_at = excluded.sent_at, head = null
   where webhook_sent.seq < excluded.seq`
 
-/** Moves what was acknowledged from the queue into the memory of what the receiver has; answers how many messages left. */
-async function recordAndRemove(
-  tx: ControlTransaction,
-  settlements: readonly ClaimedSettlement[],
-): Promise<number> {
-  // A cross join keeps its order: each range finds its messages by their key.
-  const messages = sql`
-    from ${acknowledgedRanges(tx, settlements)} as range cross join webhook_message as message where ${IS_IN_RANGE}`
-  await sql`
-    insert into webhook_sent (${SENT_COLUMNS}, sent_at)
-    select message.lane_id, event_id, seq, version, hash, range.sent_at ${messages} ${UNLESS_NEWER}`.execute(
-    tx,
-  )
-  const removed = await sql`
-    delete from webhook_message where rowid in (select message.rowid ${messages})`.execute(tx)
-  return Number(removed.numAffectedRows)
+/** The messages that were acknowledged. A cross join keeps its order: each range finds its messages by their key. */
+function sentMessages(
+  tx: ControlDatabase | ControlTransaction,
+  group: StandIns<GroupValues>,
+): RawBuilder<unknown> {
+  return sql`
+    from ${acknowledgedRanges(tx, group)} as range cross join webhook_message as message where ${IS_IN_RANGE}`
 }
+
+/** Moves what was acknowledged from the queue into the memory of what the receiver has: records it, then removes it. */
+const recordSent = createStatement((group: StandIns<GroupValues>, tx) =>
+  sql`
+    insert into webhook_sent (${SENT_COLUMNS}, sent_at)
+    select message.lane_id, event_id, seq, version, hash, range.sent_at
+    ${sentMessages(tx, group)} ${UNLESS_NEWER}`.compile(tx),
+)
+
+const removeSent = createStatement((group: StandIns<GroupValues>, tx) =>
+  sql`delete from webhook_message where rowid in (select message.rowid ${sentMessages(tx, group)})`.compile(
+    tx,
+  ),
+)
 
 /** A lane after its settlement: without owner where it was given back, due where a shelved message is. */
 export interface UpdatedLane {
@@ -145,44 +170,48 @@ export interface UpdatedLane {
   readonly is_due: number
 }
 
-/** The statement that writes where each lane is after it, which answers {@link UpdatedLane}s; those whose claims do not stand are missing. */
+const LANE_COLUMNS = {
+  id: 'bigint',
+  owner: 'text',
+  epoch: 'bigint',
+  failures: 'bigint',
+  failing_since_at: 'bigint',
+  refusals: 'bigint',
+  batch_limit: 'bigint',
+  from_cursor_seq: 'bigint',
+  cursor_seq: 'bigint',
+  next_attempt_at: 'bigint',
+  is_leaving: 'bigint',
+  settled_at: 'bigint',
+} as const
+
+function laneRow({
+  claim,
+  settlement: { lane, fromCursorSeq, nextAttemptAt, next, settledAt },
+}: ClaimedSettlement): GivenRow {
+  return [
+    claim.laneId,
+    claim.owner,
+    claim.epoch,
+    lane.failures,
+    lane.failingSinceAt,
+    lane.refusals,
+    lane.batchLimit,
+    fromCursorSeq,
+    lane.cursorSeq,
+    nextAttemptAt,
+    next === null ? 1 : 0,
+    settledAt,
+  ]
+}
+
+/** The text that writes where each lane is after it, which answers {@link UpdatedLane}s; those whose claims do not stand are missing. */
 export function lanesUpdate(
   tx: ControlDatabase | ControlTransaction,
-  settlements: readonly ClaimedSettlement[],
+  { lanes, nowMs }: StandIns<GroupValues>,
 ): RawBuilder<UpdatedLane> {
-  const given = givenRows(
-    tx,
-    {
-      id: 'bigint',
-      owner: 'text',
-      epoch: 'bigint',
-      failures: 'bigint',
-      failing_since_at: 'bigint',
-      refusals: 'bigint',
-      batch_limit: 'bigint',
-      from_cursor_seq: 'bigint',
-      cursor_seq: 'bigint',
-      next_attempt_at: 'bigint',
-      is_leaving: 'bigint',
-      settled_at: 'bigint',
-    },
-    settlements.map(({ claim, settlement: { lane, fromCursorSeq, nextAttemptAt, next, settledAt } }) => [
-      claim.laneId,
-      claim.owner,
-      claim.epoch,
-      lane.failures,
-      lane.failingSinceAt,
-      lane.refusals,
-      lane.batchLimit,
-      fromCursorSeq,
-      lane.cursorSeq,
-      nextAttemptAt,
-      next === null ? 1 : 0,
-      settledAt,
-    ]),
-  )
+  const given = givenRows(tx, LANE_COLUMNS, lanes)
   const [id, cursorSeq] = [sql<number>`given.id`, sql<number>`given.cursor_seq`]
-  const nowMs = settlements.reduce((latest, { settlement }) => Math.max(latest, settlement.settledAt), 0)
   // SQLite returns columns of the changed table only.
   return sql<UpdatedLane>`
     with decided as materialized (
@@ -209,3 +238,5 @@ export function lanesUpdate(
     returning webhook_lane_state.lane_id as id, webhook_lane_state.owner,
       case when ${firstDueAt(sql<number>`webhook_lane_state.lane_id`)} <= ${nowMs} then 1 else 0 end as is_due`
 }
+
+const updateLanes = createStatement((group: StandIns<GroupValues>, tx) => lanesUpdate(tx, group).compile(tx))

@@ -3,8 +3,7 @@ import { attemptsInsert } from './attempt-store.ts'
 import type { ControlDatabase } from './database.ts'
 import {
   acknowledgedRanges,
-  attemptsOf,
-  countMessages,
+  groupValues,
   IS_IN_RANGE,
   lanesUpdate,
   readNext,
@@ -12,10 +11,12 @@ import {
   settledGroup,
   UNLESS_NEWER,
   type ClaimedSettlement,
+  type GroupValues,
   type SettledGroup,
   type UpdatedLane,
 } from './lane-store-settle-group.ts'
 import { rowAddress } from './row-address.ts'
+import { createStatement, type StandIns } from './statement.ts'
 import { WITHOUT_WAITING } from './unsynced-transaction.ts'
 
 /** What PostgreSQL's log says of a group that could not be settled together. */
@@ -36,12 +37,17 @@ export async function settleTogether(
   const settlements = unordered.toSorted((a, b) => a.claim.laneId - b.claim.laneId)
   const reading = readNext(db, settlements)
   reading.catch(() => undefined)
+  const { rows } = await settle(connection, groupValues(settlements))
+  return settledGroup(settlements, rows, await reading)
+}
+
+const settle = createStatement((group: StandIns<GroupValues>, db) => {
   const address = rowAddress(db, 'message')
-  const { rows } = await sql<UpdatedLane>`
-    with updated as (${lanesUpdate(db, settlements)}),
+  return sql<UpdatedLane>`
+    with updated as (${lanesUpdate(db, group)}),
     removed as (
       delete from webhook_message as message using (
-        select waiting.*, range.sent_at from ${acknowledgedRanges(db, settlements)} as range
+        select waiting.*, range.sent_at from ${acknowledgedRanges(db, group)} as range
         cross join lateral (
           select message.seq, ${address} as row_address from webhook_message as message where ${IS_IN_RANGE} order by message.seq
         ) as waiting
@@ -53,14 +59,13 @@ export async function settleTogether(
       insert into webhook_sent (${SENT_COLUMNS}, sent_at)
       select ${SENT_COLUMNS}, sent_at from removed ${UNLESS_NEWER}
     ),
-    attempted as (${attemptsInsert(db, attemptsOf(settlements))}),
+    attempted as (${attemptsInsert(db, group.attempts)}),
     counted as (
       select (select count(*) from updated) as lanes, (select count(*) from removed) as messages
     )
     select updated.*,
-      case when counted.lanes = ${settlements.length} and counted.messages = ${countMessages(settlements)} then true
+      case when counted.lanes = ${group.laneCount} and counted.messages = ${group.messageCount} then true
         else cast(concat(${NOT_TOGETHER}::text, counted.messages) as boolean) end as is_whole
     from counted left join updated on true
-    where ${WITHOUT_WAITING}`.execute(connection)
-  return settledGroup(settlements, rows, await reading)
-}
+    where ${WITHOUT_WAITING}`.compile(db)
+})

@@ -1,11 +1,11 @@
 import type { DataOwner } from '../cache/data-version-store.ts'
 import type { NameChangesStore } from '../cache/name-changes.ts'
 import type { ControlDatabase } from './database.ts'
-import { createRememberedStatement } from './statement.ts'
+import { createRememberedStatement, type StandIns } from './statement.ts'
 
 /** The changes of names in the control database. */
 export function createNameChangesStore(db: ControlDatabase): NameChangesStore {
-  const versionOf = createRememberedStatement(db, ({ projectId, version }: DataOwner) =>
+  const versionOf = createRememberedStatement(db, ({ projectId, version }: StandIns<DataOwner>) =>
     db
       .selectFrom('data_version')
       .select(['latest', 'whole'])

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { ResultStore } from '../cache/result-store.ts'
 import type { ControlDatabase } from './database.ts'
 import { fairLevel } from './fair-level.ts'
-import { createStatement } from './statement.ts'
+import { createStatement, type StandIns } from './statement.ts'
 
 /** Bytes of an answer and of all that its project used after it. */
 const RUNNING_BYTES =
@@ -12,18 +12,20 @@ const RUNNING_BYTES =
 
 /** Cached answers in the control database. */
 export function createResultStore(db: ControlDatabase): ResultStore {
-  const find = createStatement(db, (given: { readonly keyHash: Uint8Array; readonly newerThan: number }) =>
-    db
-      .selectFrom('cached_result')
-      .select(['project_id', 'body', 'computed_at', 'compute_cost_ms', 'used_at', 'basis'])
-      .where('key_hash', '=', given.keyHash)
-      .where('computed_at', '>', given.newerThan)
-      .compile(),
+  const find = createStatement(
+    (given: StandIns<{ readonly keyHash: Uint8Array; readonly newerThan: number }>) =>
+      db
+        .selectFrom('cached_result')
+        .select(['project_id', 'body', 'computed_at', 'compute_cost_ms', 'used_at', 'basis'])
+        .where('key_hash', '=', given.keyHash)
+        .where('computed_at', '>', given.newerThan)
+        .compile(),
   )
 
   return {
     read: async (keyHash, newerThan) => {
-      const [row] = await find({ keyHash, newerThan })
+      const { rows } = await find(db, { keyHash, newerThan })
+      const [row] = rows
       if (!row) return null
       return {
         projectId: row.project_id,

@@ -1,52 +1,79 @@
-import type { CompiledQuery } from 'kysely'
-import type { ControlDatabase } from './database.ts'
+import { ValueNode, type CompiledQuery, type Expression, type OperationNode, type QueryResult } from 'kysely'
+import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
 
-/** Runs a statement with its parameters; resolves with all rows. */
-export type Statement<Given, Row> = (given: Given) => Promise<readonly Row[]>
+/** Stands in a statement for a value until it is given, with what is to be made of it. */
+export class StandIn<T> implements Expression<T> {
+  readonly valueIn: (given: object) => T
 
-/** Stands for a parameter until it is given. */
-class Parameter {
-  readonly name: string
+  constructor(valueIn: (given: object) => T) {
+    this.valueIn = valueIn
+  }
 
-  constructor(name: string) {
-    this.name = name
+  /** Stands for what `make` makes of the value. */
+  map<U>(make: (value: T) => U): StandIn<U> {
+    return new StandIn((given) => make(this.valueIn(given)))
+  }
+
+  get expressionType(): T | undefined {
+    return undefined
+  }
+
+  toOperationNode(): OperationNode {
+    return ValueNode.create(this)
   }
 }
 
+/** What will be given, by name. */
+export type StandIns<Given> = { readonly [Name in keyof Given]: StandIn<Given[Name]> }
+
+/** A value that a statement is built with, or what stands for it. */
+export type Given<T> = T | StandIn<T>
+
 /** Makes a statement as it is sent. */
-type Build<Given, Row> = (given: Given) => CompiledQuery<Row>
+type Build<Values, Row> = (
+  given: StandIns<Values>,
+  db: ControlDatabase | ControlTransaction,
+) => CompiledQuery<Row>
+
+/** Runs a statement with its parameters, on a database, one connection or in a transaction. */
+export type Statement<Values, Row> = (
+  db: ControlDatabase | ControlTransaction,
+  values: Values,
+) => Promise<QueryResult<Row>>
 
 /**
- * Builds a statement once and runs it again and again: building one anew costs more than SQLite takes to answer it. `build` gets stand-ins
- * for what will be given and may put them where the statement takes values, nowhere else; its text must not depend on them.
+ * Builds a statement once for each database and runs it again and again: building one anew costs more than SQLite takes to answer it. `build`
+ * gets stand-ins for what will be given and may put them where the statement takes values.
  */
-export function createStatement<Given extends object, Row>(
-  db: ControlDatabase,
-  build: Build<Given, Row>,
-): Statement<Given, Row> {
+export function createStatement<Values extends object, Row>(
+  build: Build<Values, Row>,
+): Statement<Values, Row> {
   const compile = buildOnce(build)
-  return async (given) => (await db.executeQuery(compile(given))).rows
+  return (db, values) => db.executeQuery(compile(db, values))
 }
+
+/** Runs a statement with its parameters; resolves with all rows. */
+export type RememberedStatement<Values, Row> = (values: Values) => Promise<readonly Row[]>
 
 /** Answers kept of one statement. */
 const KNOWN_MAX = 1000
 
 /**
- * The same, and the answer is remembered as long as nothing has written to a table that it was read from; where other processes write too, it
- * is asked for each time. Rows are shared, and must not be changed.
+ * The same of one database, and the answer is remembered as long as nothing has written to a table that it was read from; where other
+ * processes write too, it is asked for each time. Rows are shared, and must not be changed.
  */
-export function createRememberedStatement<Given extends object, Row>(
+export function createRememberedStatement<Values extends object, Row>(
   db: ControlDatabase,
-  build: Build<Given, Row>,
-): Statement<Given, Row> {
-  const writes = embeddedAdapterOf(db)?.writes
-  if (!writes) return createStatement(db, build)
+  build: Build<Values, Row>,
+): RememberedStatement<Values, Row> {
   const compile = buildOnce(build)
+  const writes = embeddedAdapterOf(db)?.writes
+  if (!writes) return async (values) => (await db.executeQuery(compile(db, values))).rows
   const known = new Map<string, Promise<readonly Row[]>>()
   let countThen = Number.NaN
-  return (given) => {
-    const query = compile(given)
+  return (values) => {
+    const query = compile(db, values)
     // Counted before the answer is read: what is written meanwhile makes it be read again.
     const count = writes.countFor(query.sql)
     if (count !== countThen || known.size >= KNOWN_MAX) known.clear()
@@ -61,14 +88,17 @@ export function createRememberedStatement<Given extends object, Row>(
   }
 }
 
-function buildOnce<Given extends object, Row>(build: Build<Given, Row>): Build<Given, Row> {
-  let built: CompiledQuery<Row> | null = null
-  const standIns = new Proxy({}, { get: (_, name) => new Parameter(String(name)) })
-  return (given) => {
-    built ??= build(standIns as Given)
-    const parameters = built.parameters.map((each) =>
-      each instanceof Parameter ? given[each.name as keyof Given] : each,
-    )
-    return { ...built, parameters }
+function buildOnce<Values extends object, Row>(build: Build<Values, Row>) {
+  const standIns = new Proxy(
+    {},
+    { get: (_, name) => new StandIn((values) => values[name as keyof typeof values]) },
+  ) as StandIns<Values>
+  const built = new WeakMap<object, CompiledQuery<Row>>()
+  return (db: ControlDatabase | ControlTransaction, values: Values): CompiledQuery<Row> => {
+    const { adapter } = db.getExecutor()
+    const query = built.get(adapter) ?? build(standIns, db)
+    built.set(adapter, query)
+    const parameters = query.parameters.map((each) => (each instanceof StandIn ? each.valueIn(values) : each))
+    return { ...query, parameters }
   }
 }

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase } from '../../src/database/database.ts'
-import { createRememberedStatement, type Statement } from '../../src/database/statement.ts'
+import {
+  createRememberedStatement,
+  type RememberedStatement,
+  type StandIns,
+} from '../../src/database/statement.ts'
 import { createTestProject } from '../ingest/instance.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 
@@ -11,12 +15,12 @@ interface Owner {
 describe.each(controlDatabases)('a remembered statement on $name', ({ name, open }) => {
   let database: TestDatabase
   let project: number
-  let heightsOf: Statement<Owner, { readonly chain: string; readonly height: number }>
+  let heightsOf: RememberedStatement<Owner, { readonly chain: string; readonly height: number }>
   beforeEach(async () => {
     database = await open()
     project = (await createTestProject(database)).id
     await setHeight(1)
-    heightsOf = createRememberedStatement(database.db, (owner: Owner) =>
+    heightsOf = createRememberedStatement(database.db, (owner: StandIns<Owner>) =>
       database.db
         .selectFrom('data_height')
         .select(['chain', 'height'])
