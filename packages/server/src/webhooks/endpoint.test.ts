@@ -156,6 +156,56 @@ describe('the webhook endpoint', () => {
     expect(report.durationMs).toBeLessThan(3000)
   })
 
+  it.each([
+    ['ends there', 20_000],
+    ['promises more', 40_000],
+  ])('lets an answer go that passes the bound of bytes and %s (DL-2)', async (_, length) => {
+    const url = await receiver((_request, response) => {
+      response.writeHead(200, { 'content-length': length, connection: 'close' })
+      response.write(Buffer.alloc(20_000, 'x'))
+    })
+    const endpoint = endpointFor()
+    for (const report of [await send(endpoint, url), await send(endpoint, url)]) {
+      expect(report.outcome).toEqual({ kind: 'acknowledged', status: 200 })
+      expect(report.answer).toHaveLength(1024)
+      expect(report.durationMs).toBeLessThan(1000)
+    }
+  })
+
+  it('goes by the status where the answer breaks off after it (DL-2)', async () => {
+    const url = await receiver((_, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('thanks', () => response.destroy())
+    })
+    const report = await send(endpointFor(), url)
+    expect(report.outcome).toEqual({ kind: 'acknowledged', status: 200 })
+    expect(Buffer.from(report.answer).toString()).toBe('thanks')
+  })
+
+  it('takes an interim response for no answer (DL-2)', async () => {
+    const answering = await receiver((_, response) => {
+      response.writeProcessing()
+      response.writeHead(503).end()
+    })
+    expect((await send(endpointFor(), answering)).outcome).toMatchObject({ kind: 'refused', status: 503 })
+    const hanging = await receiver((_, response) => response.writeProcessing())
+    expect((await send(endpointFor(), hanging, 150)).outcome).toEqual({ kind: 'timed_out' })
+  })
+
+  it('sends nothing once the deadline has passed while connecting (DL-2)', async () => {
+    const seen: unknown[] = []
+    const url = await receiver((request, response) => {
+      seen.push(request.url)
+      response.end()
+    })
+    const named = url.replace('127.0.0.1', 'slow.example')
+    const found = Promise.withResolvers<readonly { address: string; family: number }[]>()
+    const endpoint = endpointFor({ resolve: () => found.promise })
+    expect((await send(endpoint, named, 50)).outcome).toEqual({ kind: 'timed_out' })
+    found.resolve([{ address: '127.0.0.1', family: 4 }])
+    expect((await send(endpoint, `${named}/later`)).outcome.kind).toBe('acknowledged')
+    expect(seen).toEqual(['/hook/later'])
+  })
+
   it('reports a broken connection and a closed port as unreachable (DL-3)', async () => {
     const url = await receiver((request) => request.socket.destroy())
     expect((await send(endpointFor(), url)).outcome.kind).toBe('unreachable')

@@ -1,9 +1,9 @@
-import { errors, request, type Agent, type Dispatcher } from 'undici'
+import { errors, type Agent, type Dispatcher } from 'undici'
 import type { DeliveryRequest, Endpoint, Outcome, SendReport } from '../delivery/outcome.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { createAgents } from './agents.ts'
-import { readBeginning } from './read-beginning.ts'
+import { exchange, type Answer } from './exchange.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { signatureHeaders } from './signature.ts'
 
@@ -43,30 +43,23 @@ async function sendOnce(
   timeoutMs: number,
   clock: Clock,
 ): Promise<Omit<SendReport, 'durationMs'>> {
-  const refused = guard.refuseLiteral(new URL(delivery.url))
+  const url = new URL(delivery.url)
+  const refused = guard.refuseLiteral(url)
   if (refused !== null) return { outcome: { kind: 'unreachable', reason: refused }, answer: NOTHING }
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), timeoutMs)
-  let response: Dispatcher.ResponseData
-  try {
-    const sent = request(delivery.url, {
-      dispatcher: agent,
-      method: 'POST',
-      headers: headersOf(delivery),
-      body: delivery.body,
-      signal: deadline.signal,
-    })
-    response = await Promise.race([sent, whenAborted(deadline.signal)])
-  } catch (error) {
-    const outcome: Outcome = deadline.signal.aborted
-      ? { kind: 'timed_out' }
-      : { kind: 'unreachable', reason: reasonOf(error) }
-    return { outcome, answer: NOTHING }
-  } finally {
-    clearTimeout(timer)
+  const request: Dispatcher.DispatchOptions = {
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: headersOf(delivery),
+    body: delivery.body,
   }
-  const answer = await readBeginning(response.body)
-  return { outcome: outcomeOf(response, clock), answer }
+  try {
+    const answer = await exchange(agent, request, timeoutMs)
+    if (answer === null) return { outcome: { kind: 'timed_out' }, answer: NOTHING }
+    return { outcome: outcomeOf(answer, clock), answer: answer.beginning }
+  } catch (error) {
+    return { outcome: { kind: 'unreachable', reason: reasonOf(error) }, answer: NOTHING }
+  }
 }
 
 /** The headers that a request is sent with, its signatures among them (DL-1). */
@@ -79,20 +72,10 @@ export function headersOf(delivery: DeliveryRequest): Readonly<Record<string, st
   }
 }
 
-/**
- * Rejects at the deadline. undici itself notices an abort only once the connection is made or has failed, measured as
- * 10 s for a name server that does not answer; the request is not sent any more then.
- */
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('deadline')), { once: true })
-  })
-}
-
 /** DL-2: 200 to 209, and nothing else. */
-function outcomeOf({ statusCode: status, headers }: Dispatcher.ResponseData, clock: Clock): Outcome {
+function outcomeOf({ status, retryAfter }: Answer, clock: Clock): Outcome {
   if (status >= 200 && status <= 209) return { kind: 'acknowledged', status }
-  return { kind: 'refused', status, retryAfterMs: retryAfterMs(headers['retry-after'], clock.now()) }
+  return { kind: 'refused', status, retryAfterMs: retryAfterMs(retryAfter, clock.now()) }
 }
 
 function reasonOf(error: unknown): string {
