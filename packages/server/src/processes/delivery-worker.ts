@@ -1,7 +1,7 @@
 import { deliver, type DeliverDependencies, type DeliveredAttempt } from '../delivery/deliver.ts'
 import { createDueLanes, type LaneIds } from '../delivery/due-lanes.ts'
 import { isHostExhausted } from '../delivery/host-share.ts'
-import type { ClaimedLane } from '../delivery/lane.ts'
+import type { ClaimedLane, LaneClaim, LaneStore, Settled, Settlement } from '../delivery/lane.ts'
 import type { Logger } from '../platform/logger.ts'
 
 /** Delivers webhooks until it is stopped. */
@@ -49,7 +49,8 @@ export function createDeliveryWorker(
   { owner, concurrency, hostConcurrency, log, isSole, syncClock }: DeliveryWorkerOptions,
 ): DeliveryWorker {
   const stopping = new AbortController()
-  const logged = withLog({ ...dependencies, onAttempt: scheduleAfterWait }, log)
+  const lanes: LaneStore = { ...dependencies.lanes, settle: settleWhatIsSeen }
+  const logged = withLog({ ...dependencies, lanes, onAttempt: scheduleAfterWait }, log)
   const timers = new Set<NodeJS.Timeout>()
   const running = new Map<ClaimedLane, Promise<void>>()
   let timer: NodeJS.Timeout | undefined
@@ -57,7 +58,7 @@ export function createDeliveryWorker(
   const due = createDueLanes(DUE_MAX)
   /** Lanes for whose hosts there may have been no place; some of them are due again when one is free. */
   const crowded = createDueLanes(DUE_MAX)
-  /** Lanes that somebody woke while they were served. */
+  /** Lanes that somebody woke while they were served, since their settlements began. */
   const wokenLate = new Set<number>()
   let areLeasesStale = isSole
   /** Wake-ups that were about no lane in particular. */
@@ -86,6 +87,12 @@ export function createDeliveryWorker(
       schedule([event.lane.claim.laneId])
     }, waitMs)
     timers.add(timer)
+  }
+
+  /** Whatever is stored when a settlement begins goes next, or the lane is left for a reason that says when to look again. */
+  function settleWhatIsSeen(claim: LaneClaim, settlement: Settlement): Promise<Settled> {
+    wokenLate.delete(claim.laneId)
+    return dependencies.lanes.settle(claim, settlement)
   }
 
   async function sweepWhileDue(): Promise<void> {
@@ -152,8 +159,8 @@ export function createDeliveryWorker(
     let isDue = false
     try {
       const left = await deliver(logged, lane, claimedAt, stopping.signal)
-      // Whoever enqueued while the lane was held found it taken.
-      isDue = left === 'more' || seen !== wakeUps || wokenLate.has(laneId)
+      // Whoever enqueued while the lane was held found it taken; if it is lost, it may be free.
+      isDue = left === 'more' || left === 'lost' || seen !== wakeUps || wokenLate.has(laneId)
     } catch (error) {
       // The lease runs out by itself, and the next owner goes on from what is stored.
       log.error({ err: error, channel: lane.channel, projectId: lane.projectId }, 'delivery.failed')

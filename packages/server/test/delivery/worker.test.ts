@@ -117,16 +117,29 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     await configure('alerts', receiver.url)
     await configure('quiet', quiet.url)
     const laneId = (await bench.channels.find(PROJECT_ID, 'alerts'))?.id ?? 0
-    const worker = startWorker()
+    const lanes = createLaneStore(database.db)
+    let claims = 0
+    const worker = startWorker({
+      lanes: {
+        ...lanes,
+        claim(request) {
+          claims += 1
+          return lanes.claim(request)
+        },
+      },
+    })
     await bench.enqueue(exported(1), exported(9, { channel: 'quiet' }))
     worker.wake([laneId])
     await receiver.arrived(1)
     await bench.enqueue(exported(2))
     worker.wake([laneId])
+    await new Promise(setImmediate)
     held?.end()
     await worker.idle()
     expect(receiver.received.map((message) => message.data)).toEqual([1, 2])
     expect(quiet.received).toEqual([])
+    // The settlement of the first message has seen the second.
+    expect(claims).toBe(1)
     worker.wake()
     await worker.idle()
     expect(quiet.received.map((message) => message.data)).toEqual([9])
