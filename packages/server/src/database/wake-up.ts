@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { createDueLanes, type LaneIds } from '../delivery/due-lanes.ts'
 import type { Logger } from '../platform/logger.ts'
+import { createPreparingClient } from './preparing-client.ts'
 
 /** Tells the workers of other processes that there is something to deliver. */
 export interface WakeUp {
@@ -14,8 +15,7 @@ export interface WakeUp {
 
 const TOPIC = 'millrace_delivery'
 /** A notification is a commit; nobody needs this one to outlive a crash, so it does not wait for the disk. */
-const notify = (payload: string) =>
-  `begin; set local synchronous_commit = off; notify ${TOPIC}, '${payload}'; commit`
+const NOTIFY = `select pg_notify('${TOPIC}', $1) from set_config('synchronous_commit', 'off', true)`
 /** What PostgreSQL takes is less than 8000 bytes. */
 const PAYLOAD_MAX = 7900
 /** Between two calls: each costs the database a commit. */
@@ -28,6 +28,7 @@ const RECONNECT_MS = 1000
  * transaction nothing arrives, and there are only the sweeps.
  */
 export function createWakeUp(connectionString: string, log: Logger): WakeUp {
+  const PreparingClient = createPreparingClient(connectionString)
   const stopping = new AbortController()
   const working: Promise<void>[] = []
   let sender: Client | null = null
@@ -38,7 +39,7 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
     for (let laneIds = due.take(); laneIds !== undefined && !stopping.signal.aborted; laneIds = due.take()) {
       try {
         sender ??= await connect()
-        await sender.query(notify(payloadOf(laneIds)))
+        await sender.query(NOTIFY, [payloadOf(laneIds)])
       } catch (error) {
         log.warn({ err: error }, 'delivery.wake_up_failed')
         void sender?.end().catch(() => undefined)
@@ -50,7 +51,7 @@ export function createWakeUp(connectionString: string, log: Logger): WakeUp {
   }
 
   async function connect(): Promise<Client> {
-    const client = new Client({ connectionString, application_name: 'millrace', keepAlive: true })
+    const client = new PreparingClient({ connectionString, application_name: 'millrace', keepAlive: true })
     // A connection that breaks between two statements must not end the process.
     client.on('error', () => {})
     await client.connect()
