@@ -52,6 +52,11 @@ export function newestByte(laneId: RawBuilder<number>): RawBuilder<number> {
   return sql`(${newestRow(COUNTERS, laneId, sql`newest.next_byte`)})`
 }
 
+/** The next chunk of ids of a lane, which each chunk that is recorded raises; not locked. */
+export function newestChunk(laneId: RawBuilder<number>): RawBuilder<number> {
+  return sql`(${newestRow(COUNTERS, laneId, sql`newest.next_chunk`)})`
+}
+
 /**
  * Reads the counters of lanes and keeps them locked until the transaction ends, in order of the lanes' ids, as everybody does: the order of
  * the sequence numbers is then the order of the commits, and no reader's cursor passes one that comes later.

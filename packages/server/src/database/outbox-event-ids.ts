@@ -4,6 +4,7 @@ import type { ExportedMessage } from '../delivery/message.ts'
 import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { countersOf, type LaneCounters } from './lane-counters.ts'
+import { hasRowLocks } from './lane-store-locks.ts'
 
 /** A message on its way into a lane. */
 export interface LaneMessage {
@@ -26,17 +27,18 @@ interface Assigned {
   readonly chunks: readonly TakenChunk[]
 }
 
-/** Gives messages of several lanes their event ids (EV-1), those that are new from the lanes' counters. */
+/** Gives messages of several lanes their event ids (EV-1), those that are new from the lanes' counters. What is `read` of chunks is not read again. */
 export async function assignEventIds(
   tx: ControlTransaction,
   messages: readonly LaneMessage[],
   counters: ReadonlyMap<number, LaneCounters>,
+  read: readonly ReadChunk[],
 ): Promise<Assigned> {
   const placed = await placeByArrival(tx, messages)
-  const { known, chunks } = await findOrTakeChunks(tx, placed, counters)
+  const { known, chunks } = await findOrTakeChunks(tx, placed, counters, read)
   const created = new Map(chunks.map((chunk) => [chunk.key, chunk.idChunk]))
   const identified = placed.map(({ laneId, message, position }) => {
-    const key = keyOf(laneId, message.chain, message.blockNumber, chunkOfPosition(position))
+    const key = chunkKey(laneId, chunkOf(message, position))
     const chunk = known.get(key) ?? created.get(key)
     if (chunk === undefined) throw new Error(`no chunk of event ids for block ${message.blockNumber}`)
     return { laneId, message, eventId: eventId(chunk, position), isNew: created.has(key) }
@@ -97,7 +99,7 @@ async function readArrivals(tx: ControlTransaction, blocks: ReadonlyMap<string, 
     where arrival.lane_id = given.lane_id and arrival.version = given.version
       and arrival.chain = given.chain and arrival.block_number = given.block_number`.execute(tx)
   for (const row of rows) {
-    const block = blocks.get(keyOf(row.lane_id, row.version, row.chain, row.block_number))
+    const block = blocks.get(keyOf(row.lane_id, row.version, row.block_number, row.chain))
     if (block) block.next = row.next_position
   }
 }
@@ -122,8 +124,8 @@ async function keepArrivals(tx: ControlTransaction, blocks: readonly Arrival[]):
   )
 }
 
+/** A chunk of positions of a block. */
 interface Chunk {
-  readonly laneId: number
   readonly chain: string
   readonly blockNumber: number
   readonly blockChunk: number
@@ -131,8 +133,57 @@ interface Chunk {
 
 /** A chunk of positions that has got its chunk of ids just now. */
 export interface TakenChunk extends Chunk {
+  readonly laneId: number
   readonly key: string
   readonly idChunk: number
+}
+
+/** What a lane has for a chunk of positions; null if it has none. */
+export interface ReadChunk extends Chunk {
+  readonly laneId: number
+  readonly idChunk: number | null
+}
+
+function chunkOf({ chain, blockNumber }: ExportedMessage, position: number): Chunk {
+  return { chain, blockNumber, blockChunk: chunkOfPosition(position) }
+}
+
+function chunkKey(laneId: number, { chain, blockNumber, blockChunk }: Chunk): string {
+  return keyOf(laneId, blockChunk, blockNumber, chain)
+}
+
+/** The chunks of positions of messages, each once, without those whose positions are given by arrival. */
+export function placedChunks(messages: readonly ExportedMessage[]): readonly Chunk[] {
+  const chunks = new Map<string, Chunk>()
+  for (const message of messages) {
+    if (message.position === null) continue
+    const chunk = chunkOf(message, message.position)
+    chunks.set(chunkKey(0, chunk), chunk)
+  }
+  return [...chunks.values()]
+}
+
+/** Chunks as the value from which {@link idChunksOf} reads. */
+export function serializeChunks(chunks: readonly Chunk[]): string {
+  return JSON.stringify(chunks.map(({ chain, blockNumber, blockChunk }) => [chain, blockNumber, blockChunk]))
+}
+
+/** The lane's chunks of ids for what {@link serializeChunks} made, in its order, null for each that it has not: a JSON array, or null for none. */
+export function idChunksOf(
+  tx: ControlTransaction,
+  laneId: RawBuilder<number>,
+  wanted: RawBuilder<string>,
+): RawBuilder<string | null> {
+  const [gather, rows] = hasRowLocks(tx)
+    ? [sql`json_agg`, sql`json_array_elements(${wanted}::json) with ordinality as wanted(value, key)`]
+    : [sql`json_group_array`, sql`json_each(${wanted}) as wanted`]
+  return sql`(
+    select cast(${gather}((
+      select chunk.id_chunk from webhook_event_id as chunk
+      where chunk.lane_id = ${laneId} and chunk.chain = wanted.value ->> 0
+        and chunk.block_number = cast(wanted.value ->> 1 as bigint)
+        and chunk.block_chunk = cast(wanted.value ->> 2 as bigint)
+    ) order by wanted.key) as text) from ${rows})`
 }
 
 const CHUNK_COLUMNS = {
@@ -147,37 +198,46 @@ async function findOrTakeChunks(
   tx: ControlTransaction,
   placed: readonly PlacedMessage[],
   counters: ReadonlyMap<number, LaneCounters>,
+  read: readonly ReadChunk[],
 ): Promise<{ readonly known: ReadonlyMap<string, number>; readonly chunks: readonly TakenChunk[] }> {
   const wanted = new Map(
-    placed.map(({ laneId, message: { chain, blockNumber }, position }): readonly [string, Chunk] => {
-      const blockChunk = chunkOfPosition(position)
-      return [keyOf(laneId, chain, blockNumber, blockChunk), { laneId, chain, blockNumber, blockChunk }]
+    placed.map(({ laneId, message, position }) => {
+      const chunk = chunkOf(message, position)
+      return [chunkKey(laneId, chunk), { ...chunk, laneId }]
     }),
   )
-  const given = givenRows(
-    tx,
-    CHUNK_COLUMNS,
-    [...wanted.values()].map((chunk) => [chunk.laneId, chunk.chain, chunk.blockNumber, chunk.blockChunk]),
-  )
-  const { rows } = await sql<{
-    lane_id: number
-    chain: string
-    block_number: number
-    block_chunk: number
-    id_chunk: number
-  }>`
-    select chunk.* from ${given} as given cross join webhook_event_id as chunk
-    where chunk.lane_id = given.lane_id and chunk.chain = given.chain
-      and chunk.block_number = given.block_number and chunk.block_chunk = given.block_chunk`.execute(tx)
-  const known = new Map(
-    rows.map((row) => [keyOf(row.lane_id, row.chain, row.block_number, row.block_chunk), row.id_chunk]),
-  )
+  const isRead = new Set(read.map((chunk) => chunkKey(chunk.laneId, chunk)))
+  const unread = [...wanted].flatMap(([key, chunk]) => (isRead.has(key) ? [] : [chunk]))
+  const known = new Map<string, number>()
+  for (const chunk of [...read, ...(await readChunks(tx, unread))]) {
+    if (chunk.idChunk !== null) known.set(chunkKey(chunk.laneId, chunk), chunk.idChunk)
+  }
   const chunks: TakenChunk[] = []
   for (const [key, chunk] of wanted) {
     if (known.has(key)) continue
     chunks.push({ ...chunk, key, idChunk: countersOf(counters, chunk.laneId).nextChunk++ })
   }
   return { known, chunks }
+}
+
+/** What lanes have of chunks of positions. */
+async function readChunks(
+  tx: ControlTransaction,
+  chunks: readonly (Chunk & { readonly laneId: number })[],
+): Promise<readonly ReadChunk[]> {
+  if (chunks.length === 0) return []
+  const given = givenRows(
+    tx,
+    CHUNK_COLUMNS,
+    chunks.map((chunk) => [chunk.laneId, chunk.chain, chunk.blockNumber, chunk.blockChunk]),
+  )
+  const { rows } = await sql<ReadChunk>`
+    select chunk.lane_id as "laneId", chunk.chain, chunk.block_number as "blockNumber",
+      chunk.block_chunk as "blockChunk", chunk.id_chunk as "idChunk"
+    from ${given} as given cross join webhook_event_id as chunk
+    where chunk.lane_id = given.lane_id and chunk.chain = given.chain
+      and chunk.block_number = given.block_number and chunk.block_chunk = given.block_chunk`.execute(tx)
+  return rows
 }
 
 /** The statement that records chunks for ever. */
@@ -199,9 +259,10 @@ export function chunksInsert(tx: ControlTransaction, chunks: readonly TakenChunk
 }
 
 function blockOf({ laneId, message: { version, chain, blockNumber } }: LaneMessage): string {
-  return keyOf(laneId, version, chain, blockNumber)
+  return keyOf(laneId, version, blockNumber, chain)
 }
 
-function keyOf(...parts: readonly (string | number)[]): string {
-  return JSON.stringify(parts)
+/** The chain is a text of any kind, and therefore last. */
+function keyOf(laneId: number, place: number, blockNumber: number, chain: string): string {
+  return `${laneId}:${place}:${blockNumber}:${chain}`
 }

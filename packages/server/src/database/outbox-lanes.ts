@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { DEFAULT_LIMITS, SYSTEM_TLS } from '../delivery/channel.ts'
+import type { ExportedMessage } from '../delivery/message.ts'
 import { channelColumns, tlsColumns, type ChannelRow } from './channel-store-row.ts'
 import type { ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
@@ -8,9 +9,11 @@ import {
   COUNTER_COLUMNS,
   countersFromRow,
   joinCounters,
+  newestChunk,
   type CounterRow,
   type LaneCounters,
 } from './lane-counters.ts'
+import { idChunksOf, placedChunks, serializeChunks, type ReadChunk } from './outbox-event-ids.ts'
 
 /** A lane as ingest sees it. */
 export interface OutboxLane {
@@ -22,23 +25,30 @@ export interface OutboxLane {
   readonly isRetracting: boolean
   /** Its row is locked until the transaction ends. */
   readonly counters: LaneCounters
+  /** What it has of the chunks that its messages need, as far as that was read with the lock. */
+  readonly chunks: readonly ReadChunk[]
 }
 
 /**
- * The lanes of the named channels, in order of their ids, with their counters locked; those that do not exist yet are created without an
- * address (IN-7).
+ * The lanes of messages by the names of their channels, in order of their ids, with their counters locked; those that do not exist yet are
+ * created without an address (IN-7).
  */
 export async function findOrCreateLanes(
   tx: ControlTransaction,
   projectId: number,
-  names: readonly string[],
+  byChannel: ReadonlyMap<string, readonly ExportedMessage[]>,
   nowMs: number,
 ): Promise<readonly OutboxLane[]> {
-  const known = await findLanes(tx, projectId, names)
+  const wanted = new Map([...byChannel].map(([name, messages]) => [name, placedChunks(messages)]))
+  const given = [...wanted].map(([name, chunks]): readonly [string, string] => [
+    name,
+    serializeChunks(chunks),
+  ])
+  const known = await findLanes(tx, projectId, given)
   const isAlive = new Set(known.filter((lane) => lane.deleted_at === null).map((lane) => lane.name))
-  const missing = names.filter((name) => !isAlive.has(name))
+  const missing = [...wanted.keys()].filter((name) => !isAlive.has(name))
   for (const name of missing) await createLane(tx, projectId, name, nowMs)
-  const lanes = missing.length === 0 ? known : await findLanes(tx, projectId, names)
+  const lanes = missing.length === 0 ? known : await findLanes(tx, projectId, given)
   return lanes.map((row) => ({
     id: row.lane_id,
     name: row.name,
@@ -46,33 +56,48 @@ export async function findOrCreateLanes(
     confirmations: row.confirmations,
     isRetracting: row.is_retracting === 1,
     counters: countersFromRow(row),
+    chunks: chunksFromRow(row, wanted.get(row.name) ?? []),
   }))
 }
 
+/**
+ * The chunks of a lane that were read by the statement that locked its counters, whose snapshot may be older than the lock: somebody who held it
+ * until then may have recorded others. None, if so.
+ */
+function chunksFromRow(
+  row: FoundLane,
+  wanted: readonly Omit<ReadChunk, 'laneId' | 'idChunk'>[],
+): readonly ReadChunk[] {
+  if (row.next_chunk !== row.next_chunk_read) return []
+  const idChunks = JSON.parse(row.id_chunks ?? '[]') as readonly (number | null)[]
+  return wanted.map((chunk, index) => ({ ...chunk, laneId: row.lane_id, idChunk: idChunks[index] ?? null }))
+}
+
 type FoundLane = CounterRow &
-  Pick<ChannelRow, 'name' | 'url' | 'deleted_at' | 'confirmations' | 'is_retracting'>
+  Pick<ChannelRow, 'name' | 'url' | 'deleted_at' | 'confirmations' | 'is_retracting'> & {
+    /** As the statement saw it that waited for the lock. */
+    readonly next_chunk_read: number
+    readonly id_chunks: string | null
+  }
 
 async function findLanes(
   tx: ControlTransaction,
   projectId: number,
-  names: readonly string[],
+  channels: readonly (readonly [name: string, chunks: string])[],
 ): Promise<readonly FoundLane[]> {
-  const given = givenRows(
-    tx,
-    { name: 'text' },
-    names.map((name) => [name]),
-  )
+  const given = givenRows(tx, { name: 'text', chunks: 'text' }, channels)
   const isNamed = sql`channel.project_id = ${projectId} and channel.name = given.name`
   // Each by its name, and not in the order of an index, which would be read as a whole for the sake of it.
-  const channels = hasRowLocks(tx)
+  const found = hasRowLocks(tx)
     ? sql`${given} as given cross join lateral (
         select * from webhook_lane as channel where ${isNamed} offset 0) as channel order by channel.id`
     : sql`${given} as given cross join webhook_lane as channel where ${isNamed} order by channel.id + 0`
+  const laneId = sql<number>`lane.id`
   const { rows } = await sql<FoundLane>`
-    select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting,
-      ${COUNTER_COLUMNS}
-    from (select channel.* from ${channels}) as lane
-    ${joinCounters(tx, sql<number>`lane.id`)}`.execute(tx)
+    select lane.name, lane.url, lane.deleted_at, lane.confirmations, lane.is_retracting, ${COUNTER_COLUMNS},
+      ${newestChunk(laneId)} as next_chunk_read, ${idChunksOf(tx, laneId, sql<string>`lane.chunks`)} as id_chunks
+    from (select channel.*, given.chunks from ${found}) as lane
+    ${joinCounters(tx, laneId)}`.execute(tx)
   return rows.toSorted((a, b) => a.lane_id - b.lane_id)
 }
 

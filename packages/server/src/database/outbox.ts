@@ -48,7 +48,7 @@ export async function enqueueExports(
   for (const message of messages) checkMessageSize(message)
   const byChannel = Map.groupBy(messages, (message) => message.channel)
   // In order of id: two transactions that need the same lanes then wait for one another instead of for ever.
-  const lanes = await findOrCreateLanes(tx, projectId, [...byChannel.keys()], nowMs)
+  const lanes = await findOrCreateLanes(tx, projectId, byChannel, nowMs)
   await enqueueIntoLanes(
     tx,
     lanes.map((lane) => ({ lane, messages: byChannel.get(lane.name) ?? [] })),
@@ -75,6 +75,7 @@ async function enqueueIntoLanes(
     tx,
     incoming.flatMap(({ lane, messages }) => messages.map((message) => ({ laneId: lane.id, message }))),
     counters,
+    incoming.flatMap(({ lane }) => lane.chunks),
   )
   const revisions = newestOfEach(identified).map((one) => {
     const seq = countersOf(counters, one.laneId).nextSeq++

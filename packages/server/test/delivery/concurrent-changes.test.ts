@@ -82,3 +82,13 @@ it('gives exports that wait for each other numbers of their own on PostgreSQL (D
   await bench.enqueue(exported('fourth', { position: 4 }))
   expect((await bench.pending()).map(({ seq }) => seq)).toEqual([1, 2, 3, 4])
 })
+
+it('gives an export that waits for another of the same place its event id on PostgreSQL (EV-1)', async () => {
+  await bench.configure()
+  await bench.enqueue(exported('of another block', { position: 1, blockNumber: 1 }))
+  await meanwhile(
+    (tx) => enqueue(tx, exported('first', { position: 1, blockNumber: 2 })),
+    () => bench.enqueue(exported('again', { position: 1, blockNumber: 2, version: 2 })),
+  )
+  expect((await bench.pending()).map(({ event_id }) => event_id)).toEqual([2, 66])
+})
