@@ -159,5 +159,5 @@ export async function releaseConfirmed(tx: ControlTransaction, laneId: number, n
     blockNumber: row.block_number,
     body: row.body,
   }))
-  await storeJoining(tx, { revisions, counters: [counters], chunks: [] }, nowMs)
+  await storeJoining(tx, { revisions, counters: [counters], records: [] }, nowMs)
 }

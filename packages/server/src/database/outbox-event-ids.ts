@@ -21,10 +21,10 @@ export interface IdentifiedMessage extends LaneMessage {
 
 type PlacedMessage = LaneMessage & { readonly position: number }
 
-/** Messages with their ids, and the chunks of ids that were taken for them and are to be recorded for ever. */
+/** Messages with their ids, and the statements that record for ever what was taken for them. */
 interface Assigned {
   readonly identified: readonly IdentifiedMessage[]
-  readonly chunks: readonly TakenChunk[]
+  readonly records: readonly RawBuilder<unknown>[]
 }
 
 /** Gives messages of several lanes their event ids (EV-1), those that are new from the lanes' counters. What is `read` of chunks is not read again. */
@@ -34,7 +34,7 @@ export async function assignEventIds(
   counters: ReadonlyMap<number, LaneCounters>,
   read: readonly ReadChunk[],
 ): Promise<Assigned> {
-  const placed = await placeByArrival(tx, messages)
+  const { placed, arrivals } = await placeByArrival(tx, messages)
   const { known, chunks } = await findOrTakeChunks(tx, placed, counters, read)
   const created = new Map(chunks.map((chunk) => [chunk.key, chunk.idChunk]))
   const identified = placed.map(({ laneId, message, position }) => {
@@ -43,7 +43,11 @@ export async function assignEventIds(
     if (chunk === undefined) throw new Error(`no chunk of event ids for block ${message.blockNumber}`)
     return { laneId, message, eventId: eventId(chunk, position), isNew: created.has(key) }
   })
-  return { identified, chunks }
+  const records = [
+    ...(chunks.length > 0 ? [chunksInsert(tx, chunks)] : []),
+    ...(arrivals.length > 0 ? [arrivalsUpsert(tx, arrivals)] : []),
+  ]
+  return { identified, records }
 }
 
 /** The positions of a block that are given by arrival, and the next of them. */
@@ -55,12 +59,14 @@ interface Arrival extends LaneMessage {
 async function placeByArrival(
   tx: ControlTransaction,
   messages: readonly LaneMessage[],
-): Promise<readonly PlacedMessage[]> {
+): Promise<{ readonly placed: readonly PlacedMessage[]; readonly arrivals: readonly Arrival[] }> {
   const blocks = new Map<string, Arrival>()
   for (const one of messages) {
     if (one.message.position === null) blocks.set(blockOf(one), { ...one, next: 0 })
   }
-  if (blocks.size === 0) return messages.map((one) => ({ ...one, position: one.message.position ?? 0 }))
+  if (blocks.size === 0) {
+    return { placed: messages.map((one) => ({ ...one, position: one.message.position ?? 0 })), arrivals: [] }
+  }
   await readArrivals(tx, blocks)
   for (const one of messages) {
     const block = blocks.get(blockOf(one))
@@ -71,8 +77,7 @@ async function placeByArrival(
     const position = one.message.position ?? (block ? block.next++ : 0)
     return { ...one, position }
   })
-  await keepArrivals(tx, [...blocks.values()])
-  return placed
+  return { placed, arrivals: [...blocks.values()] }
 }
 
 const BLOCK_COLUMNS = { lane_id: 'bigint', version: 'bigint', chain: 'text', block_number: 'bigint' } as const
@@ -104,7 +109,8 @@ async function readArrivals(tx: ControlTransaction, blocks: ReadonlyMap<string, 
   }
 }
 
-async function keepArrivals(tx: ControlTransaction, blocks: readonly Arrival[]): Promise<void> {
+/** The statement that records how far the positions of blocks have come. */
+function arrivalsUpsert(tx: ControlTransaction, blocks: readonly Arrival[]): RawBuilder<unknown> {
   const given = givenRows(
     tx,
     { ...BLOCK_COLUMNS, next_position: 'bigint' },
@@ -116,12 +122,10 @@ async function keepArrivals(tx: ControlTransaction, blocks: readonly Arrival[]):
       next,
     ]),
   )
-  await sql`
+  return sql`
     insert into webhook_arrival (lane_id, version, chain, block_number, next_position)
     select lane_id, version, chain, block_number, next_position from ${given} as given where true
-    on conflict (lane_id, version, chain, block_number) do update set next_position = excluded.next_position`.execute(
-    tx,
-  )
+    on conflict (lane_id, version, chain, block_number) do update set next_position = excluded.next_position`
 }
 
 /** A chunk of positions of a block. */
@@ -132,7 +136,7 @@ interface Chunk {
 }
 
 /** A chunk of positions that has got its chunk of ids just now. */
-export interface TakenChunk extends Chunk {
+interface TakenChunk extends Chunk {
   readonly laneId: number
   readonly key: string
   readonly idChunk: number
@@ -241,7 +245,7 @@ async function readChunks(
 }
 
 /** The statement that records chunks for ever. */
-export function chunksInsert(tx: ControlTransaction, chunks: readonly TakenChunk[]): RawBuilder<unknown> {
+function chunksInsert(tx: ControlTransaction, chunks: readonly TakenChunk[]): RawBuilder<unknown> {
   const given = givenRows(
     tx,
     { ...CHUNK_COLUMNS, id_chunk: 'bigint' },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { CHUNK_IDS } from '../delivery/event-id.ts'
 import { serializeRetraction } from '../delivery/retraction.ts'
@@ -100,11 +100,11 @@ export async function retractOrphans(tx: ControlTransaction, laneId: number, now
       seq: counters.nextSeq++,
       eventId: row.event_id,
       version: row.version,
-      hash: createHash('sha256').update(body).digest('base64url'),
+      hash: hash('sha256', body, 'base64url'),
       chain: row.chain,
       blockNumber: row.block_number,
       body,
     }
   })
-  await storeJoining(tx, { revisions, counters: [counters], chunks: [] }, nowMs)
+  await storeJoining(tx, { revisions, counters: [counters], records: [] }, nowMs)
 }

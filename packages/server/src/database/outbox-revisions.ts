@@ -3,7 +3,6 @@ import type { ControlTransaction } from './database.ts'
 import { givenRows } from './given-rows.ts'
 import { countersOf, countersUpdate, type LaneCounters } from './lane-counters.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
-import { chunksInsert, type TakenChunk } from './outbox-event-ids.ts'
 import { slicesOf } from './outbox-slices.ts'
 
 /** A serialised message that may be new to its lane or override an earlier one. */
@@ -113,7 +112,8 @@ export interface Joining {
   readonly revisions: readonly Revision[]
   /** As {@link lockCounters} read them, sequence numbers and chunks taken; the bytes are taken here. */
   readonly counters: readonly LaneCounters[]
-  readonly chunks: readonly TakenChunk[]
+  /** What records the event ids of the revisions, each in a table of its own. */
+  readonly records: readonly RawBuilder<unknown>[]
 }
 
 /**
@@ -122,16 +122,12 @@ export interface Joining {
  */
 export async function storeJoining(
   tx: ControlTransaction,
-  { revisions, counters, chunks }: Joining,
+  { revisions, counters, records }: Joining,
   nowMs: number,
 ): Promise<void> {
   const byLane = new Map(counters.map((each) => [each.laneId, each]))
   const inserts = [...slicesOf(revisions)].map((slice) => messagesInsert(tx, slice, byLane, nowMs))
-  const statements = [
-    ...(chunks.length > 0 ? [chunksInsert(tx, chunks)] : []),
-    countersUpdate(tx, counters),
-    ...inserts.slice(0, 1),
-  ]
+  const statements = [...records, countersUpdate(tx, counters), ...inserts.slice(0, 1)]
   if (hasRowLocks(tx)) await together(statements).execute(tx)
   else for (const statement of statements) await statement.execute(tx)
   for (const statement of inserts.slice(1)) await statement.execute(tx)

@@ -1,5 +1,5 @@
 export { withdrawExports, type Withdrawal } from './outbox-withdraw.ts'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
@@ -71,7 +71,7 @@ async function enqueueIntoLanes(
   nowMs: number,
 ): Promise<void> {
   const counters = new Map(incoming.map(({ lane }) => [lane.id, lane.counters]))
-  const { identified, chunks } = await assignEventIds(
+  const { identified, records } = await assignEventIds(
     tx,
     incoming.flatMap(({ lane, messages }) => messages.map((message) => ({ laneId: lane.id, message }))),
     counters,
@@ -99,7 +99,7 @@ async function enqueueIntoLanes(
   }
   // In the order of the queue, as what waits is counted by where its first message's bytes begin.
   const joiningRevisions = [...inNew, ...accepted].toSorted((one, other) => one.seq - other.seq)
-  const joining = { revisions: joiningRevisions, counters: [...counters.values()], chunks }
+  const joining = { revisions: joiningRevisions, counters: [...counters.values()], records }
   await storeRevisions(tx, incoming, joining, nowMs)
   await supersedeDead(tx, superseding)
   // Blocks that the chain has left behind already need no waiting.
@@ -149,7 +149,7 @@ function revisionOf({ laneId, eventId, message }: IdentifiedMessage, seq: number
     seq,
     eventId,
     body,
-    hash: createHash('sha256').update(body).digest('base64url'),
+    hash: hash('sha256', body, 'base64url'),
     version: message.version,
     chain: message.chain,
     blockNumber: message.blockNumber,

@@ -48,6 +48,44 @@ it('fails a transaction whose statement the server did not know, and no other', 
   })
 })
 
+it('runs a statement that begins a transaction inside of it, prepared or not', async () => {
+  await sql`create table number (value bigint primary key)`.execute(database.db)
+  const insert = (db: ControlDatabase, value: number) => sql`insert into number values (${value})`.execute(db)
+  const insertThen = (value: number, then: () => unknown) =>
+    database.db.transaction().execute(async (tx) => {
+      await insert(tx, value)
+      then()
+    })
+  for (const value of [1, 2, 3, 4, 5]) {
+    await expect(
+      insertThen(value, () => {
+        throw new Error('undone')
+      }),
+    ).rejects.toThrow('undone')
+    await insertThen(value, () => undefined)
+    await expect(insertThen(value, () => undefined)).rejects.toThrow('duplicate key')
+  }
+  const { rows } = await sql<{ value: number }>`select value from number order by value`.execute(database.db)
+  expect(rows.map(({ value }) => value)).toEqual([1, 2, 3, 4, 5])
+})
+
+it('begins a transaction with a statement without values, and none that has no statement', async () => {
+  await database.db.connection().execute(async (db) => {
+    await db.transaction().execute(async (tx) => {
+      await sql`create table of_transaction () `.execute(tx)
+      await sql`set local lock_timeout = 1234`.execute(tx)
+      const { rows } = await sql`show lock_timeout`.execute(tx)
+      expect(rows).toEqual([{ lock_timeout: '1234ms' }])
+    })
+    await db.transaction().execute(() => Promise.resolve())
+    await expect(db.transaction().execute(() => Promise.reject(new Error('undone')))).rejects.toThrow(
+      'undone',
+    )
+    // Where a transaction is open, this is refused.
+    await sql`vacuum of_transaction`.execute(db)
+  })
+})
+
 it('prepares nothing where the address says so', async () => {
   const other = await openDatabase(`${database.location}?prepare=false`)
   try {
