@@ -56,7 +56,7 @@ export function readNext(
   settlements: readonly ClaimedSettlement[],
 ): ReturnType<typeof nextBatches> {
   const requests = settlements.flatMap(({ claim: { laneId }, settlement: { next } }) =>
-    next === null ? [] : [{ laneId, ...next }],
+    next === null || next === 'hold' ? [] : [{ laneId, ...next }],
   )
   return nextBatches(db, requests.slice(0, LANES_READ_TOGETHER))
 }
@@ -182,6 +182,7 @@ const LANE_COLUMNS = {
   cursor_seq: 'bigint',
   next_attempt_at: 'bigint',
   is_leaving: 'bigint',
+  is_staying: 'bigint',
   settled_at: 'bigint',
 } as const
 
@@ -201,6 +202,7 @@ function laneRow({
     lane.cursorSeq,
     nextAttemptAt,
     next === null ? 1 : 0,
+    next === 'hold' ? 1 : 0,
     settledAt,
   ]
 }
@@ -217,6 +219,7 @@ export function lanesUpdate(
     with decided as materialized (
       select given.*, state.row_address,
         case when is_leaving = 1 then 1
+          when is_staying = 1 then 0
           when ${firstDueAt(id)} <= given.settled_at then 0
           when ${waitsBehind(id, cursorSeq)} then 0
           else 1 end as is_released

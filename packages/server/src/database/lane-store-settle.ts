@@ -19,7 +19,7 @@ export async function settleLane(
   await insertAttempt(tx, claim.laneId, settlement.attempt)
   await acknowledge(tx, claim.laneId, settlement)
   if (!isClaimStanding) {
-    await endTakenLease(tx, claim)
+    if (settlement.next !== 'hold') await endTakenLease(tx, claim)
     return { state: 'lost' }
   }
   await shelve(tx, claim.laneId, settlement)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createAttemptCounter } from './attempt-counts.ts'
-import type { DeliveredAttempt } from './deliver.ts'
+import type { DeliveredAttempt } from './deliver-dependencies.ts'
 
 function attempt(kind: 'acknowledged' | 'timed_out', acknowledged: number, buried: number): DeliveredAttempt {
   return {

@@ -1,4 +1,4 @@
-import type { DeliveredAttempt } from './deliver.ts'
+import type { DeliveredAttempt } from './deliver-dependencies.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What the deliveries of this process came to since it started. */

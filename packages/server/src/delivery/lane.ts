@@ -80,8 +80,8 @@ export interface Settlement {
   readonly settledAt: number
   /** True remembers what is needed to retract what is acknowledged (DL-13). */
   readonly isRetracting: boolean
-  /** What would go next, to be read with it; null gives the lease back. */
-  readonly next: BatchRequest | null
+  /** What would go next, to be read with it; `hold` keeps the lease for requests that are under way and reads nothing; null gives it back. */
+  readonly next: BatchRequest | 'hold' | null
 }
 
 /**

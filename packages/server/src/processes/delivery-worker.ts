@@ -1,4 +1,5 @@
-import { deliver, type DeliverDependencies, type DeliveredAttempt } from '../delivery/deliver.ts'
+import { deliver } from '../delivery/deliver.ts'
+import type { DeliverDependencies, DeliveredAttempt, Surroundings } from '../delivery/deliver-dependencies.ts'
 import { createDueLanes, type LaneIds } from '../delivery/due-lanes.ts'
 import { isHostExhausted } from '../delivery/host-share.ts'
 import type { ClaimedLane, LaneClaim, LaneStore, Settled, Settlement } from '../delivery/lane.ts'
@@ -33,6 +34,8 @@ export interface DeliveryWorkerOptions {
 const SWEEP_MS = 1000
 /** The share of requests that lanes which failed last time may have (DL-9). */
 const FAILING_SHARE = 0.2
+/** The share of requests that may be beside the first ones of their lanes (DL-9). */
+const BESIDE_SHARE = 0.5
 /** Ready lanes that one look at all tells of. */
 const LOOK_MAX = 1000
 /** Lanes that are remembered until there is a place. */
@@ -53,6 +56,10 @@ export function createDeliveryWorker(
   const logged = withLog({ ...dependencies, lanes, onAttempt: scheduleAfterWait }, log)
   const timers = new Set<NodeJS.Timeout>()
   const running = new Map<ClaimedLane, Promise<void>>()
+  /** Hosts of requests beside the first ones of their lanes. */
+  const beside: string[] = []
+  /** Places of lanes that are being claimed. */
+  let claiming = 0
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> | null = null
   const due = createDueLanes(DUE_MAX)
@@ -60,6 +67,8 @@ export function createDeliveryWorker(
   const crowded = createDueLanes(DUE_MAX)
   /** Lanes that somebody woke while they were served, since their settlements began. */
   const wokenLate = new Set<number>()
+  /** Who is to be told of that at once. */
+  const listeners = new Map<number, () => void>()
   let areLeasesStale = isSole
   /** Wake-ups that were about no lane in particular. */
   let wakeUps = 0
@@ -73,7 +82,7 @@ export function createDeliveryWorker(
   }
 
   function resume(): void {
-    const isTaking = !due.isEmpty() && running.size < concurrency && !stopping.signal.aborted
+    const isTaking = !due.isEmpty() && freePlaces() > 0 && !stopping.signal.aborted
     if (isTaking) sweeping ??= sweepWhileDue()
   }
 
@@ -104,6 +113,8 @@ export function createDeliveryWorker(
       } catch (error) {
         mayMoreBeReady = true
         log.error({ err: error }, 'delivery.claim_failed')
+      } finally {
+        claiming = 0
       }
     }
     sweeping = null
@@ -111,8 +122,38 @@ export function createDeliveryWorker(
 
   /** As many as there are places for; all others stay due. */
   function takeDue(): LaneIds | undefined {
-    const places = concurrency - running.size
-    return places > 0 ? due.take(places) : undefined
+    const places = freePlaces()
+    const among = places > 0 ? due.take(places) : undefined
+    claiming = among?.length ?? 0
+    return among
+  }
+
+  function freePlaces(): number {
+    return concurrency - running.size - claiming - beside.length
+  }
+
+  function countHosts(): ReadonlyMap<string, number> {
+    return countEach([...running.keys().map(({ host }) => host), ...beside])
+  }
+
+  const surroundings: Surroundings = {
+    takePlace(host) {
+      const isFree = freePlaces() > 0 && beside.length < concurrency * BESIDE_SHARE
+      if (!isFree || (countHosts().get(host) ?? 0) >= hostConcurrency) return false
+      beside.push(host)
+      return true
+    },
+    givePlace(host) {
+      beside.splice(beside.indexOf(host), 1)
+      resumeCrowded()
+    },
+    onWake: (laneId, listener) => void listeners.set(laneId, listener),
+  }
+
+  /** Whoever found no free place has one now. */
+  function resumeCrowded(): void {
+    due.add(crowded.take(Math.max(CROWDED_MIN, freePlaces())) ?? [])
+    resume()
   }
 
   async function endStaleLeases(): Promise<void> {
@@ -129,24 +170,28 @@ export function createDeliveryWorker(
 
   async function claim(woken: readonly number[]): Promise<void> {
     const served = new Set(running.keys().map(({ claim }) => claim.laneId))
-    for (const laneId of woken) if (served.has(laneId)) wokenLate.add(laneId)
+    for (const laneId of woken) {
+      if (!served.has(laneId)) continue
+      wokenLate.add(laneId)
+      listeners.get(laneId)?.()
+    }
     const among = woken.filter((laneId) => !served.has(laneId))
     if (among.length === 0) return
     const failing = [...running.keys()].filter((lane) => lane.state.failures > 0).length
-    const busyHosts = countHosts(running.keys())
+    const busyHosts = countHosts()
     const claimedAt = dependencies.clock.monotonic()
     const lanes = await dependencies.lanes.claim({
       owner,
       nowMs: dependencies.clock.now(),
       leaseMs: dependencies.leaseMs,
-      limit: concurrency - running.size,
+      limit: among.length,
       failingLimit: Math.max(0, Math.ceil(concurrency * FAILING_SHARE) - failing),
       hostLimit: hostConcurrency,
       busyHosts,
       exceptLaneIds: [...served],
       among,
     })
-    if (isHostExhausted(hostConcurrency, busyHosts, countHosts(lanes))) {
+    if (isHostExhausted(hostConcurrency, busyHosts, countEach(lanes.map(({ host }) => host)))) {
       const claimed = new Set(lanes.map((lane) => lane.claim.laneId))
       crowded.add(among.filter((laneId) => !claimed.has(laneId)))
     }
@@ -158,7 +203,7 @@ export function createDeliveryWorker(
     const seen = wakeUps
     let isDue = false
     try {
-      const left = await deliver(logged, lane, claimedAt, stopping.signal)
+      const left = await deliver(logged, lane, claimedAt, stopping.signal, surroundings)
       // Whoever enqueued while the lane was held found it taken; if it is lost, it may be free.
       isDue = left === 'more' || left === 'lost' || seen !== wakeUps || wokenLate.has(laneId)
     } catch (error) {
@@ -167,11 +212,10 @@ export function createDeliveryWorker(
     }
     running.delete(lane)
     wokenLate.delete(laneId)
-    // Whoever found no free place has one now.
-    due.add(crowded.take(Math.max(CROWDED_MIN, concurrency - running.size)) ?? [])
+    listeners.delete(laneId)
     if (isDue) due.add([laneId])
     if (mayMoreBeReady && due.isEmpty()) due.add(null)
-    resume()
+    resumeCrowded()
   }
 
   return {
@@ -180,7 +224,10 @@ export function createDeliveryWorker(
       schedule(null)
     },
     wake(laneIds = null) {
-      if (laneIds === null) wakeUps += 1
+      if (laneIds === null) {
+        wakeUps += 1
+        for (const tell of listeners.values()) tell()
+      }
       schedule(laneIds)
     },
     async idle() {
@@ -201,9 +248,9 @@ export function createDeliveryWorker(
   }
 }
 
-function countHosts(lanes: Iterable<ClaimedLane>): ReadonlyMap<string, number> {
+function countEach(hosts: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { host } of lanes) counts.set(host, (counts.get(host) ?? 0) + 1)
+  for (const host of hosts) counts.set(host, (counts.get(host) ?? 0) + 1)
   return counts
 }
 

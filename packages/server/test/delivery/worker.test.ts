@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLaneStore } from '../../src/database/lane-store.ts'
+import { DEFAULT_LIMITS, type ChannelLimits } from '../../src/delivery/channel.ts'
 import type { LaneStore } from '../../src/delivery/lane.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { silentLogger } from '../../src/platform/logger.ts'
@@ -92,8 +93,9 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     return worker
   }
 
-  async function configure(name: string, url: string): Promise<void> {
-    await bench.channels.create(PROJECT_ID, name, { url, secret: 'whsec_AAAA' }, bench.clock.now())
+  async function configure(name: string, url: string, limits: Partial<ChannelLimits> = {}): Promise<void> {
+    const change = { url, secret: 'whsec_AAAA', limits: { ...DEFAULT_LIMITS, ...limits } }
+    await bench.channels.create(PROJECT_ID, name, change, bench.clock.now())
   }
 
   it('delivers what was enqueued as soon as it is woken (DL-7)', async () => {
@@ -186,6 +188,47 @@ describe.each(controlDatabases)('a delivery worker on $name', ({ open }) => {
     }
     await worker.idle()
     expect(receiver.received).toHaveLength(20)
+  })
+
+  it('gives a channel with several requests at once half of its places beside the first, and others the rest (DL-9)', async () => {
+    const open: ServerResponse[] = []
+    const receiver = await startReceiver((_, response) => open.push(response) > 0)
+    const other = await startReceiver()
+    await configure('wide', receiver.url, { requestsAtOnce: 16, maxBatchMessages: 1 })
+    await configure('other', other.url)
+    const worker = startWorker({ concurrency: 6 })
+    await bench.enqueue(...Array.from({ length: 10 }, (_, n) => exported(n, { channel: 'wide' })))
+    worker.wake()
+    await receiver.arrived(4)
+    await bench.enqueue(exported('"other"', { channel: 'other' }))
+    worker.wake()
+    await other.arrived(1)
+    expect(receiver.received).toHaveLength(4)
+    for (let n = 0; n < 10; n += 1) {
+      await receiver.arrived(n + 1)
+      open[n]?.end()
+    }
+    await worker.idle()
+    expect(receiver.received.map((message) => Number(message.data)).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 10 }, (_, n) => n),
+    )
+    expect(await bench.pending()).toEqual([])
+  })
+
+  it('has no more requests to a host under way than it may, beside first ones or not (DL-9)', async () => {
+    const open: ServerResponse[] = []
+    const receiver = await startReceiver((_, response) => open.push(response) > 0)
+    await configure('wide', receiver.url, { requestsAtOnce: 16, maxBatchMessages: 1 })
+    const worker = startWorker({ concurrency: 16, hostConcurrency: 3 })
+    await bench.enqueue(...Array.from({ length: 5 }, (_, n) => exported(n, { channel: 'wide' })))
+    worker.wake()
+    for (let n = 0; n < 5; n += 1) {
+      await receiver.arrived(Math.min(5, n + 3))
+      expect(open.length - n).toBeLessThanOrEqual(3)
+      open[n]?.end()
+    }
+    await worker.idle()
+    expect(await bench.pending()).toEqual([])
   })
 
   it('serves more channels than it has places, each in order (DL-9)', async () => {

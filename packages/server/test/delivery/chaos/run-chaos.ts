@@ -45,7 +45,7 @@ export interface ChaosReport {
 }
 
 const PROJECT_ID = 1
-const CHANNELS = ['plain', 'small', 'retracting', 'mortal'] as const
+const CHANNELS = ['plain', 'small', 'retracting', 'mortal', 'wide'] as const
 const LEASE_MS = 2000
 const TIMEOUT_MS = 300
 const MAX_BLOCKS = 12
@@ -127,6 +127,7 @@ async function createChannels({ database }: ChaosOptions, url: (channel: string)
       limits: {
         ...limits,
         ...(name === 'small' ? { maxBatchMessages: 1 } : {}),
+        ...(name === 'wide' ? { maxBatchMessages: 4, requestsAtOnce: 4 } : {}),
         deadLetter: name === 'mortal' ? { ageMs: 0, attempts: 2 } : forever,
       },
     }
