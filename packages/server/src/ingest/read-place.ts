@@ -10,7 +10,7 @@ const UINT32_MAX = 0xffff_ffff
 /** Reads where a record comes from (IN-1), in either spelling (WI-2). */
 export function readPlace(record: WireRecord): Place {
   return {
-    chain: readText(record['chain'], 'chain', 64),
+    chain: readTextWithoutNul(record['chain'], 'chain', 64),
     blockNumber: readInteger(
       record['blockNumber'] ?? record['block_number'],
       'blockNumber',
@@ -42,6 +42,13 @@ export function readText(value: unknown, field: string, maxLength: number): stri
   if (!value.isWellFormed())
     throw new RecordFault(field, 'holds half a surrogate pair, which is no Unicode text')
   return value
+}
+
+/** The same, of what the control database keeps too: PostgreSQL takes no U+0000. */
+export function readTextWithoutNul(value: unknown, field: string, maxLength: number): string {
+  const text = readText(value, field, maxLength)
+  if (text.includes('\u0000')) throw new RecordFault(field, 'must not hold the character U+0000')
+  return text
 }
 
 /** An integer from 0 to `maximum`, also as a decimal text; absent and null are 0. */

@@ -45,6 +45,7 @@ describe('a batch of records', () => {
     ],
     ['a negative block', { blockNumber: -1 }, 'blockNumber must be an integer from 0 to 9007199254740991'],
     ['a chain that is a number', { chain: 1 }, 'chain must be a string'],
+    ['a NUL in a chain', { chain: 'a\u0000' }, 'chain must not hold the character U+0000'],
     [
       'a reserved label',
       { labels: { chain: '1' } },

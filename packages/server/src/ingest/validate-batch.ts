@@ -5,7 +5,7 @@ import type { Batch, EntityChange, EventRow, MetricMetadata, Sample, Series } fr
 import type { IngestLimits } from './ingest-limits.ts'
 import type { SentRecord } from './parse-body.ts'
 import { readEntityChange, readEvent } from './read-attribute-rows.ts'
-import { readPlace, readText, type WireRecord } from './read-place.ts'
+import { readPlace, readText, readTextWithoutNul, type WireRecord } from './read-place.ts'
 import { readExportData, readMetadata, readName, readPosition, readValue } from './read-record.ts'
 import { RecordFault } from './record-fault.ts'
 import { MAX_FAULTS, RefusedRecords, type Fault } from './refused-records.ts'
@@ -130,8 +130,7 @@ function readChannel(value: unknown): string {
 
 /** It goes to receivers and is kept as it is, not cleaned. */
 function readExportName(value: unknown): string {
-  const name = readText(value, 'name', 512)
+  const name = readTextWithoutNul(value, 'name', 512)
   if (name === '') throw new RecordFault('name', 'is required')
-  if (name.includes('\u0000')) throw new RecordFault('name', 'must not hold the character U+0000')
   return name
 }
