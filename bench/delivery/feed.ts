@@ -38,8 +38,8 @@ export async function feed(
   },
 ): Promise<Fed> {
   const startedAt = nowMs()
-  const accepted: number[] = []
-  const storedAt = new Map<number, number>()
+  // A map of as many would halt this process for a moment whenever it grows, and what is measured with it.
+  const storedAts = new Float64Array(Math.ceil(perSecond * seconds)).fill(NaN)
   let refusal: string | null = null
   let n = firstN
   const under = new Set<Promise<void>>()
@@ -52,10 +52,7 @@ export async function feed(
       return
     }
     const at = nowMs()
-    for (const message of messages) {
-      accepted.push(message.n)
-      storedAt.set(message.n, at)
-    }
+    for (const message of messages) storedAts[message.n - firstN] = at
   }
 
   for (let tick = 1; tick * TICK_MS <= seconds * 1000; tick += 1) {
@@ -76,6 +73,8 @@ export async function feed(
     sleep(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined),
   ])
   patience.abort()
-  const refused = n - firstN - accepted.length
-  return { accepted: [...accepted], refused, refusal, storedAt: new Map(storedAt) }
+  const storedAt = new Map(
+    Array.from(storedAts, (at, index) => [firstN + index, at] as const).filter(([, at]) => !Number.isNaN(at)),
+  )
+  return { accepted: [...storedAt.keys()], refused: n - firstN - storedAt.size, refusal, storedAt }
 }

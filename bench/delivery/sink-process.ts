@@ -5,8 +5,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
+import { createArrivalLog } from './arrival-log.ts'
 import { SENT_AT_HEADER } from './post.ts'
-import type { Arrival, SinkOrder, SinkReport } from './sink.ts'
+import type { SinkOrder, SinkReport } from './sink.ts'
 import { tell } from './tell.ts'
 
 interface Payload {
@@ -18,7 +19,7 @@ interface Payload {
 let behaviour = { latencyMs: 0, hanging: new Set<string>(), isDown: false }
 let seen = new Uint8Array(1024)
 let healthyFrom = 0
-let arrivals: Arrival[] = []
+const arrivals = createArrivalLog()
 let distinct = 0
 let messages = 0
 let calls = 0
@@ -76,7 +77,7 @@ function take(url: string, body: string, sentAt: number, arrivedAt: number): voi
     }
     if (seen[n] === 0) distinct += 1
     seen[n] = Math.min(255, (seen[n] ?? 0) + 1)
-    if (at >= healthyFrom) arrivals.push([n, at, sentAt, arrivedAt])
+    if (at >= healthyFrom) arrivals.add(n, at, sentAt, arrivedAt)
   }
 }
 
@@ -97,7 +98,7 @@ process.on('message', (order: SinkOrder) => {
       break
     case 'reset':
       seen = new Uint8Array(1024)
-      arrivals = []
+      arrivals.clear()
       distinct = messages = calls = refused = firstAt = lastAt = 0
       perSecond = new Map()
       firstBatches = new Map()
@@ -111,7 +112,7 @@ process.on('message', (order: SinkOrder) => {
         calls,
         firstAt,
         lastAt,
-        arrivals: order.withArrivals ? arrivals : [],
+        arrivals: order.withArrivals ? arrivals.list() : [],
         perSecond: [...perSecond]
           .map(([second, one]): [number, number, number] => [second, one.calls, one.messages])
           .toSorted(([a], [b]) => a - b),
