@@ -6,6 +6,7 @@ import { givenRows, type GivenRow } from './given-rows.ts'
 import { firstDueAt, waitsBehind } from './lane-queue.ts'
 import { joinState } from './lane-states.ts'
 import { LANES_READ_TOGETHER, nextBatches } from './lane-store-batch.ts'
+import { areSettlementsKnown } from './lease-memory.ts'
 import { rowAddress } from './row-address.ts'
 import { createStatement, type StandIns } from './statement.ts'
 
@@ -238,6 +239,7 @@ export function lanesUpdate(
     from decided
     where ${rowAddress(tx, 'webhook_lane_state')} = decided.row_address and webhook_lane_state.owner = decided.owner
       and webhook_lane_state.epoch = decided.epoch and webhook_lane_state.cursor_seq = decided.from_cursor_seq
+      and ${areSettlementsKnown(tx, nowMs)}
     returning webhook_lane_state.lane_id as id, webhook_lane_state.owner,
       case when ${firstDueAt(sql<number>`webhook_lane_state.lane_id`)} <= ${nowMs} then 1 else 0 end as is_due`
 }

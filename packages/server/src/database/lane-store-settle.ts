@@ -4,6 +4,7 @@ import { insertAttempt } from './attempt-store.ts'
 import { headOf } from '../delivery/retraction.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
+import { areSettlementsKnown } from './lease-memory.ts'
 import { UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
 import { removeMessages } from './remove-messages.ts'
@@ -70,6 +71,7 @@ async function updateLane(
     .where('owner', '=', owner)
     .where('epoch', '=', epoch)
     .where('cursor_seq', '=', fromCursorSeq)
+    .where(areSettlementsKnown(tx, sql.val(settledAt)))
     .executeTakeFirstOrThrow()
   const isClaimStanding = numUpdatedRows > 0n
   if (isClaimStanding && disabledReason !== null) {
