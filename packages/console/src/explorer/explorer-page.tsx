@@ -8,7 +8,7 @@ import { request as send } from '../api/request.ts'
 import { sessionQuery } from '../api/session.ts'
 import { FirstData } from '../overview/first-data.tsx'
 import { span } from '../parts/format.ts'
-import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
+import { Empty, ErrorNotice, Notice, Progress, Warnings } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
 import { TimeChart } from '../parts/time-chart.tsx'
 import { chartData } from './chart-data.ts'
@@ -146,11 +146,7 @@ function Result({
         {faults.map((fault) => (
           <ErrorNotice key={fault} error={new Error(fault)} />
         ))}
-        {answer?.warnings.map((warning) => (
-          <Notice key={warning} look="warn">
-            {warning}
-          </Notice>
-        ))}
+        <Warnings warnings={answer?.warnings} />
         {data && data.left > 0 && (
           <Notice look="warn">{`${data.left} more series are not shown; filter or aggregate to see them.`}</Notice>
         )}

@@ -51,6 +51,15 @@ export function Notice({
   )
 }
 
+/** What of a request was probably not meant so, or what its answer lacks. */
+export function Warnings({ warnings = [] }: { readonly warnings?: readonly string[] | undefined }) {
+  return warnings.map((warning) => (
+    <Notice key={warning} look="warn">
+      {warning}
+    </Notice>
+  ))
+}
+
 /** Nothing is here yet, and what to do about it. */
 export function Empty({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (

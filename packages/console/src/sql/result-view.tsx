@@ -4,7 +4,7 @@ import { ChartArea, ChartColumn, ChartLine, Table2 } from 'lucide-react'
 import type { Row } from '../api/sql.ts'
 import { CopyButton } from '../parts/code.tsx'
 import { counted, span, wholeNumber } from '../parts/format.ts'
-import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
+import { Empty, ErrorNotice, Progress, Warnings } from '../parts/notice.tsx'
 import { TimeChart, type ChartKind } from '../parts/time-chart.tsx'
 import { VirtualGrid, type GridColumn } from '../parts/virtual-grid.tsx'
 import { Cell, cellText, rowsAsText } from './cell.tsx'
@@ -83,11 +83,7 @@ export function ResultView({ run, onMore }: { readonly run: Run; readonly onMore
         )}
       </div>
       {run.error !== null && <ErrorNotice error={run.error} />}
-      {run.warnings.map((warning) => (
-        <Notice key={warning} look="warn">
-          {warning}
-        </Notice>
-      ))}
+      <Warnings warnings={run.warnings} />
       {view !== 'table' && chart !== null ? (
         <div className="card-body">
           <TimeChart

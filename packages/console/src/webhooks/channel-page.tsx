@@ -8,7 +8,7 @@ import { channelsQuery } from '../api/project.ts'
 import { Button } from '../parts/button.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
 import { ago, counted, localInstant, wholeNumber } from '../parts/format.ts'
-import { ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
+import { ErrorNotice, Notice, Progress, Warnings } from '../parts/notice.tsx'
 import { Page, Stat } from '../parts/page.tsx'
 import { channelQuery, deleteChannel, rotateSecret, setPaused } from './api.ts'
 import { AttemptList } from './attempt-list.tsx'
@@ -36,10 +36,13 @@ export function ChannelPage() {
   const [dialog, setDialog] = useState<'none' | 'edit' | 'test' | 'rotate' | 'delete'>('none')
   const [secret, setSecret] = useState<string | null>(null)
   const [failure, setFailure] = useState<unknown>(null)
+  const [warnings, setWarnings] = useState<readonly string[]>()
   const close = () => setDialog('none')
   const take = (changed: ChannelView) => {
     setFailure(null)
+    setWarnings(changed.warnings)
     client.setQueryData(channelQuery(address, name).queryKey, changed)
+    setSecret(changed.secret ?? null)
   }
   const pause = (isPaused: boolean) => {
     setPaused(address, name, isPaused).then(take, setFailure)
@@ -101,6 +104,7 @@ export function ChannelPage() {
       }
     >
       {(error ?? failure) !== null && <ErrorNotice error={error ?? failure} />}
+      <Warnings warnings={warnings} />
       <Lane channel={channel} />
       <Tabs className="tabs">
         <TabList aria-label="Of the channel">
@@ -131,7 +135,6 @@ export function ChannelPage() {
           onCancel={close}
           onDone={(changed) => {
             take(changed)
-            setSecret(changed.secret ?? null)
             close()
           }}
         />
@@ -142,9 +145,15 @@ export function ChannelPage() {
         isOpen={dialog === 'rotate'}
         onClose={close}
         action="Rotate secret"
-        onConfirm={async () => setSecret((await rotateSecret(address, name, OVERLAP_SECONDS)).secret ?? null)}
+        onConfirm={async () => take(await rotateSecret(address, name, OVERLAP_SECONDS))}
       >
         <p>Calls are signed with both secrets for 24 hours; after that, only with the new one.</p>
+        {channel.previousSecretUntil !== null && (
+          <Notice look="warn">
+            The secret before the present one, which was to sign until{' '}
+            {localInstant(channel.previousSecretUntil)}, ends at once: at most two sign.
+          </Notice>
+        )}
       </Confirm>
       <Confirm
         title={`Delete ${name}?`}

@@ -11,7 +11,7 @@ import { Button } from '../parts/button.tsx'
 import { Code } from '../parts/code.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ago, wholeNumber } from '../parts/format.ts'
-import { Empty, ErrorNotice, Notice, Progress } from '../parts/notice.tsx'
+import { Empty, ErrorNotice, Notice, Progress, Warnings } from '../parts/notice.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { Table } from '../parts/table.tsx'
 import { ChannelBadge } from './channel-badge.tsx'
@@ -25,6 +25,7 @@ export function ChannelsPage() {
   const { mayAdmin } = usePermissions()
   const [isCreating, setCreating] = useState(false)
   const [secret, setSecret] = useState<string | null>(null)
+  const [warnings, setWarnings] = useState<readonly string[]>()
   const { data: channels, error, refetch } = useQuery({ ...channelsQuery(address), enabled: mayAdmin })
   if (!mayAdmin) {
     return (
@@ -50,6 +51,7 @@ export function ChannelsPage() {
       }
     >
       {error && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <Warnings warnings={warnings} />
       {!channels && !error && <Progress label="Loading channels" />}
       {channels && (
         <Card isPadded={false}>
@@ -67,6 +69,7 @@ export function ChannelsPage() {
           onDone={(created) => {
             setCreating(false)
             setSecret(created.secret ?? null)
+            setWarnings(created.warnings)
             void client.invalidateQueries({ queryKey: ['channels'] })
           }}
         />

@@ -10,7 +10,6 @@ import { createShortMemory } from './short-memory.ts'
 
 const TOUCH_EVERY_MS = 60_000
 const TOUCHED_MAX = 10_000
-const SUPPLIED_LENGTH_MIN = 24
 const HASHES_MAX = 1000
 
 const ADMINISTRATOR: NewKey = {
@@ -89,11 +88,6 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
   }
 
   async function storeSupplied(secret: string): Promise<void> {
-    if (secret.length < SUPPLIED_LENGTH_MIN || isMistyped(secret)) {
-      throw invalidArgument(
-        `the supplied administrator key must have ${SUPPLIED_LENGTH_MIN} characters or more, and a right checksum if it begins with mr_`,
-      )
-    }
     const hash = hashSecret(secret)
     const stored = await store.findByHash(hash)
     if (!stored) {

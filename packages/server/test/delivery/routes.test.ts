@@ -289,6 +289,17 @@ describe.each(controlDatabases)('channels and dead letters over HTTP on $name', 
     expect(attempts.body).toMatchObject({ attempts: [{ outcome: 'refused', status: 500, answer: 'ok' }] })
   })
 
+  it('refuses attempts of a time that ends before it begins (DL-11)', async () => {
+    await call('POST', 'channels/acme/swaps', { name: 'alerts', url: 'https://example.com/hook' })
+    const during = (from: string, until: string) =>
+      call('GET', `channels/acme/swaps/alerts/attempts?from=${from}&until=${until}`)
+    expect(await during('2026-01-02T00:00:00Z', '2026-01-01T23:59:59Z')).toMatchObject({
+      status: 400,
+      body: { message: 'query.until: must not be before from' },
+    })
+    expect((await during('2026-01-02T00:00:00Z', '2026-01-02T01:00:00%2B01:00')).status).toBe(200)
+  })
+
   it.each(['0', '11', '-1', '1.5', 'ten', ''])('refuses limit=%s (DD-1)', async (limit) => {
     const { status, body } = await call('GET', `deadletter/acme/swaps?limit=${limit}`)
     expect(status).toBe(400)

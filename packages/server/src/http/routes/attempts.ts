@@ -2,6 +2,7 @@ import { AttemptList, AttemptQuery, type AttemptResult } from '@millrace/contrac
 import type { Static } from 'typebox'
 import type { Attempt, AttemptFilter, AttemptStore } from '../../delivery/attempt.ts'
 import type { Channels } from '../../delivery/manage-channels.ts'
+import { invalidArgument } from '../../platform/errors.ts'
 import { defineRoute, type AnyRoute } from '../route.ts'
 import { CHANNEL_PATH, ChannelParams } from './channel.ts'
 
@@ -28,7 +29,11 @@ export function attemptsRoute(channels: Channels, attempts: AttemptStore): AnyRo
   })
 }
 
+/** Throws `invalid_argument` for a time that ends before it begins. */
 function filterOf({ outcome, status, from, until }: Static<typeof AttemptQuery>): AttemptFilter {
+  if (from !== undefined && until !== undefined && Date.parse(from) > Date.parse(until)) {
+    throw invalidArgument('query.until: must not be before from')
+  }
   return {
     outcome: outcome === undefined || outcome === 'failed' ? null : outcome,
     isFailure: outcome === 'failed',
