@@ -29,11 +29,13 @@ export function decideBeside(
   attempt: EndedAttempt,
   { firstElsewhere, readSeq, waitsUntilAt }: Beside,
 ): DecidedBeside {
-  const hasLaneFailed = waitsUntilAt !== null && !attempt.isShelved
+  const hasLaneFailed = waitsUntilAt !== null
   // As if it were the first.
   const before = { ...attempt.lane, failures: Math.max(0, attempt.lane.failures - 1) }
   const alone = decide(hasLaneFailed ? { ...attempt, lane: before } : attempt)
-  const decided = hasLaneFailed ? { ...alone, buried: [], shelved: [], lane: attempt.lane } : alone
+  // A shelved message has a schedule of its own.
+  const { buried, shelved } = attempt.isShelved ? alone : { buried: [], shelved: [] }
+  const decided = hasLaneFailed ? { ...alone, buried, shelved, lane: attempt.lane } : alone
   const settled = new Set(
     [...decided.acknowledged, ...decided.buried, ...decided.shelved].map(({ seq }) => seq),
   )

@@ -150,11 +150,11 @@ export async function deliverAtOnce(
   try {
     for (;;) {
       await beginWhileAllowed().catch(fail)
+      givePlaces()
       if (underWay.size === 0) break
       await change.promise
       change = Promise.withResolvers()
       for (const sent of ended.splice(0)) await settle(sent)
-      givePlaces()
     }
   } finally {
     underWay.clear()

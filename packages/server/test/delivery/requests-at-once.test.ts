@@ -48,9 +48,13 @@ describe.each(controlDatabases)('several requests at once on $name', ({ open }) 
   async function serve(places = 100) {
     let wake = () => {}
     let free = places
+    const given = Promise.withResolvers<undefined>()
     const surroundings: Surroundings = {
       takePlace: () => free > 0 && free-- > 0,
-      givePlace: () => void free++,
+      givePlace: () => {
+        free += 1
+        given.resolve(undefined)
+      },
       onWake: (_, listener) => {
         wake = listener
       },
@@ -65,6 +69,7 @@ describe.each(controlDatabases)('several requests at once on $name', ({ open }) 
       wake: () => wake(),
       takePlaces: () => (free = 0),
       freePlaces: () => free,
+      placeGiven: given.promise,
     }
   }
 
@@ -202,6 +207,16 @@ describe.each(controlDatabases)('several requests at once on $name', ({ open }) 
     }
     expect(await left).toBe('idle' satisfies LeftLane)
     expect(await bench.pending()).toEqual([])
+  })
+
+  it('holds no place for a request that there is nothing for (DL-9)', async () => {
+    await configure()
+    await enqueue('first')
+    const { left, placeGiven, freePlaces } = await serve(2)
+    await placeGiven
+    expect([requests.length, freePlaces()]).toEqual([1, 2])
+    requests[0]?.answer(ACKNOWLEDGED)
+    expect(await left).toBe('idle' satisfies LeftLane)
   })
 
   it('keeps the lease while a request is under way, whatever became of its messages (DL-6)', async () => {
