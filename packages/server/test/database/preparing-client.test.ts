@@ -1,3 +1,4 @@
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openDatabase, type ControlDatabase } from '../../src/database/database.ts'
@@ -68,6 +69,58 @@ it('runs a statement that begins a transaction inside of it, prepared or not', a
   const { rows } = await sql<{ value: number }>`select value from number order by value`.execute(database.db)
   expect(rows.map(({ value }) => value)).toEqual([1, 2, 3, 4, 5])
 })
+
+it('runs no statement whose transaction could not begin, and goes on with the connection', async () => {
+  await sql`create table number (value bigint primary key)`.execute(database.db)
+  const relay = await startRelay(new URL(database.location))
+  const other = await openDatabase(relay.location)
+  const insert = (value: number) =>
+    other.db.transaction().execute((tx) => sql`insert into number values (${value})`.execute(tx))
+  try {
+    // Sent as it is at first, and prepared later.
+    for (const value of [1, 2, 3, 4, 5]) {
+      relay.isGarbling = true
+      await expect(insert(value)).rejects.toThrow('syntax error at or near "begun"')
+      relay.isGarbling = false
+      await insert(value + 10)
+    }
+    const { rows } = await sql<{ value: number }>`select value from number order by value`.execute(other.db)
+    expect(rows.map(({ value }) => value)).toEqual([11, 12, 13, 14, 15])
+    expect(relay.connections).toBe(1)
+  } finally {
+    await other.close()
+    await relay.close()
+  }
+})
+
+/** A way to PostgreSQL on which `begin` gets lost when it is told to. */
+async function startRelay(to: URL) {
+  const server = createServer((client) => {
+    relay.connections += 1
+    const upstream = connect(Number(to.port), to.hostname)
+    client.on('data', (part) =>
+      upstream.write(
+        relay.isGarbling
+          ? Buffer.from(part.toString('latin1').replace('begin\0', 'begun\0'), 'latin1')
+          : part,
+      ),
+    )
+    upstream.pipe(client)
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => client.destroy())
+    for (const socket of [client, upstream]) socket.on('error', () => socket.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const location = new URL(to)
+  location.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const relay = {
+    location: location.href,
+    isGarbling: false,
+    connections: 0,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+  return relay
+}
 
 it('begins a transaction with a statement without values, and none that has no statement', async () => {
   await database.db.connection().execute(async (db) => {
