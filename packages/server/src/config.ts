@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { LOG_LEVELS } from './platform/logger.ts'
-import { isMistyped, SECRET_PREFIX } from './projects/secret.ts'
 
 /** How one setting is read: its variable, its default as text, what it means, and how text becomes a value. */
 interface Setting<Value> {
@@ -16,8 +15,6 @@ interface Setting<Value> {
 function setting<Value>(definition: Setting<Value>): Setting<Value> {
   return definition
 }
-
-const ADMINISTRATOR_KEY_LENGTH_MIN = 24
 
 export const ROLES = ['api', 'worker', 'housekeeper'] as const
 
@@ -81,7 +78,7 @@ export const SETTINGS = {
     default: '',
     description: 'The administrator key. Empty: one is made at the first start and printed once (AU-4).',
     isSecret: true,
-    parse: administratorKey,
+    parse: text,
   }),
   bodyLimitBytes: setting({
     variable: 'MILLRACE_BODY_LIMIT_BYTES',
@@ -308,16 +305,6 @@ function isCidr(text: string): boolean {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
   return Number(prefix ?? 0) <= bits
-}
-
-function administratorKey(value: string): string {
-  // The value is a secret: the message must not repeat it.
-  if (value !== '' && (value.length < ADMINISTRATOR_KEY_LENGTH_MIN || isMistyped(value))) {
-    throw new Error(
-      `must have ${ADMINISTRATOR_KEY_LENGTH_MIN} characters or more, and be a whole key of this service if it begins with ${SECRET_PREFIX}`,
-    )
-  }
-  return value
 }
 
 function address(...protocols: readonly string[]): (value: string) => string {

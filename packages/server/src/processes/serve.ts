@@ -8,6 +8,7 @@ import { buildApp } from '../http/app.ts'
 import { systemClock } from '../platform/clock.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLogger, type Logger } from '../platform/logger.ts'
+import { checkSuppliedKey } from '../projects/keys.ts'
 import { createHousekeeper } from './housekeeper.ts'
 import { openEngines, type OpenEngines } from './open-engines.ts'
 import { shutDown, type Phase } from './shutdown.ts'
@@ -38,6 +39,8 @@ export async function serve(config: Config): Promise<RunningService> {
     isPretty: config.logFormat === 'pretty' || (config.logFormat === 'auto' && process.stderr.isTTY),
   })
   log.info(redactConfig(config), 'service.starting')
+  const supplied = config.administratorKey === '' ? undefined : config.administratorKey
+  if (supplied !== undefined) checkSuppliedKey(supplied)
   const engines = await openEngines(config, log)
   const closing: Phase[] = [...engines.closing]
   try {
@@ -63,7 +66,6 @@ export async function serve(config: Config): Promise<RunningService> {
       address = app.listeningOrigin
     }
     // Last: a key that was made by a start which then failed, e.g. for a port in use, would never be shown.
-    const supplied = config.administratorKey === '' ? undefined : config.administratorKey
     const administratorKey = await parts.keys.ensureAdministratorKey({ supplied })
     log.info({ address }, 'service.ready')
     return { address, administratorKey, stop: () => shutDown(closing, CLOCK, log) }

@@ -5,11 +5,12 @@ import type { Logger } from '../platform/logger.ts'
 import type { KeyStore, NewKey, StoredKey } from './key-store.ts'
 import { checkOwnerName } from './names.ts'
 import { PERMISSIONS, type ApiKey } from './project.ts'
-import { createSecret, hashSecret, isMistyped } from './secret.ts'
+import { createSecret, hashSecret, isMistyped, SECRET_PREFIX } from './secret.ts'
 import { createShortMemory } from './short-memory.ts'
 
 const TOUCH_EVERY_MS = 60_000
 const TOUCHED_MAX = 10_000
+const SUPPLIED_LENGTH_MIN = 24
 const HASHES_MAX = 1000
 
 const ADMINISTRATOR: NewKey = {
@@ -88,6 +89,7 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
   }
 
   async function storeSupplied(secret: string): Promise<void> {
+    checkSuppliedKey(secret)
     const hash = hashSecret(secret)
     const stored = await store.findByHash(hash)
     if (!stored) {
@@ -145,6 +147,15 @@ export function createKeys({ store, clock, log }: KeysOptions): Keys {
       const created = await store.insertFirstAdministrator(ADMINISTRATOR, hashSecret(secret), clock.now())
       return created ? secret : null
     },
+  }
+}
+
+/** Throws `invalid_argument` for an administrator key of the configuration that no request could present, or that is easily guessed (AU-4). */
+export function checkSuppliedKey(secret: string): void {
+  if (secret.length < SUPPLIED_LENGTH_MIN || isMistyped(secret)) {
+    throw invalidArgument(
+      `MILLRACE_ADMIN_KEY must have ${SUPPLIED_LENGTH_MIN} characters or more, and be a whole key of this service if it begins with ${SECRET_PREFIX}`,
+    )
   }
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@millrace/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSecret } from '../../src/projects/secret.ts'
 import { runMillrace, startMillrace, type RunningMillrace } from './run-millrace.ts'
 
 const LAST_COMMAND = /4\. .*\ncurl .*\n/
@@ -143,6 +144,17 @@ describe('millrace start', () => {
     expect(second.stderr).toMatch(new RegExp(`in use by process ${first.process.pid}`))
     first.process.kill('SIGTERM')
     expect((await first.finished).code).toBe(0)
+  })
+
+  it('refuses an administrator key that was cut off before it makes anything (AU-4)', async () => {
+    const dataDirectory = join(directory, 'cut-off')
+    const { code, stderr } = await runMillrace(
+      ['start', '--no-demo', '--port', '0', '--data-dir', dataDirectory],
+      { MILLRACE_ADMIN_KEY: createSecret().slice(0, -1) },
+    )
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/error: MILLRACE_ADMIN_KEY must have 24 characters or more/)
+    await expect(stat(dataDirectory)).rejects.toThrow('ENOENT')
   })
 
   it('keeps the administrator key for the start that succeeds when a port is in use (AU-4)', async () => {

@@ -111,7 +111,11 @@ describe.each(controlDatabases)('keys on $name', ({ open }) => {
     await expect(keys.ensureAdministratorKey({ supplied })).rejects.toThrow(
       'revoked, expired or no administrator',
     )
-    await expect(keys.ensureAdministratorKey({ supplied: 'short' })).rejects.toThrow('24 characters or more')
+    for (const wrong of ['short', createSecret().slice(0, -1)]) {
+      await expect(keys.ensureAdministratorKey({ supplied: wrong })).rejects.toThrow(
+        /^MILLRACE_ADMIN_KEY must have 24 characters or more, and be a whole key of this service/,
+      )
+    }
   })
 })
 
