@@ -99,7 +99,16 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
 /** As ingest does: what comes while a transaction runs goes together in the next one. */
 function createEnqueue(db: ControlDatabase, wake: (laneIds: readonly number[]) => void): Feeder['enqueue'] {
   const store = coalesce(async (exports: readonly ReturnType<typeof exportOf>[]) => {
-    const stored = db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, exports, Date.now()))
+    const stored = db
+      .transaction()
+      .execute((tx) =>
+        enqueueExports(
+          tx,
+          { projectId: PROJECT_ID, version: 1 },
+          { messages: exports, heads: [] },
+          Date.now(),
+        ),
+      )
     wake((await stored).laneIds)
   })
   return (messages) => {

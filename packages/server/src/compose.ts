@@ -33,7 +33,6 @@ import { createKeyStore } from './database/key-store.ts'
 import { createLaneStore } from './database/lane-store.ts'
 import { enqueueExports, withdrawExports } from './database/outbox.ts'
 import { measureQueuedBytes } from './database/queued-bytes.ts'
-import { advanceHeads } from './database/outbox-confirmations.ts'
 import { createNameChangesStore } from './database/name-changes-store.ts'
 import { createProjectStore } from './database/project-store.ts'
 import { createUploadStore } from './database/upload-store.ts'
@@ -272,7 +271,7 @@ export function compose(config: Config, engines: Engines, clock: Clock, log: Log
     facts: factStore,
     batches: createBatchStore(
       db,
-      { enqueueExports, advanceHeads, withdrawExports },
+      { enqueueExports, withdrawExports },
       { onChanged: dataVersions.noteChanged, onEnqueued: wake },
     ),
     versions: projects,

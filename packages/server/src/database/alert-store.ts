@@ -7,10 +7,11 @@ import {
   type AlertStore,
 } from '../delivery/alert.ts'
 import { MAX_CONFIRMATIONS, RATED_ATTEMPTS } from '../delivery/channel.ts'
+import type { ExportedMessage } from '../delivery/message.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { claimingRows } from './lane-store-locks.ts'
 import { enqueueExports } from './outbox.ts'
-import { advanceHeads } from './outbox-confirmations.ts'
+import { inTransaction } from './transaction.ts'
 
 /** A chain of its own, so that no processor's blocks share event ids with alerts. */
 const ALERT_CHAIN = 'millrace:alerts'
@@ -19,8 +20,9 @@ const ALERT_CHAIN = 'millrace:alerts'
 export function createAlertStore(db: ControlDatabase): AlertStore {
   return {
     take: (nowMs) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const alerts: Alert[] = []
+        const messages: { readonly projectId: number; readonly message: ExportedMessage }[] = []
         for (const row of await findTroubled(tx)) {
           const state = { failingSinceAt: row.failing_since_at, isDisabled: row.disabled_reason !== null }
           const level = alertLevelOf(state, nowMs)
@@ -39,7 +41,18 @@ export function createAlertStore(db: ControlDatabase): AlertStore {
             lastError: level === 'none' ? null : await findLastError(tx, row.id),
           }
           alerts.push(alert)
-          if (row.alert_channel !== null) await enqueue(tx, row.alert_channel, alert, nowMs)
+          if (row.alert_channel !== null) {
+            messages.push({ projectId: alert.projectId, message: messageOf(alert, row.alert_channel, nowMs) })
+          }
+        }
+        const byProject = Map.groupBy(messages, ({ projectId }) => projectId)
+        for (const [projectId, own] of [...byProject].toSorted(([a], [b]) => a - b)) {
+          await enqueue(
+            tx,
+            projectId,
+            own.map(({ message }) => message),
+            nowMs,
+          )
         }
         return alerts
       }),
@@ -102,8 +115,8 @@ async function findLastError(tx: ControlTransaction, laneId: number): Promise<st
   return last?.reason ?? null
 }
 
-async function enqueue(tx: ControlTransaction, channel: string, alert: Alert, nowMs: number): Promise<void> {
-  const message = {
+function messageOf(alert: Alert, channel: string, nowMs: number): ExportedMessage {
+  return {
     channel,
     exportName: ALERT_EXPORT_NAME,
     chain: ALERT_CHAIN,
@@ -113,8 +126,15 @@ async function enqueue(tx: ControlTransaction, channel: string, alert: Alert, no
     version: 1,
     data: alertData(alert),
   }
-  await enqueueExports(tx, alert.projectId, [message], nowMs)
+}
+
+async function enqueue(
+  tx: ControlTransaction,
+  projectId: number,
+  messages: readonly ExportedMessage[],
+  nowMs: number,
+): Promise<void> {
   // No reorganisation undoes an alert: it is confirmed from the start.
-  const head = { chain: ALERT_CHAIN, blockNumber: nowMs + MAX_CONFIRMATIONS }
-  await advanceHeads(tx, { projectId: alert.projectId, version: 1 }, [head], nowMs)
+  const heads = [{ chain: ALERT_CHAIN, blockNumber: nowMs + MAX_CONFIRMATIONS }]
+  await enqueueExports(tx, { projectId, version: 1 }, { messages, heads }, nowMs)
 }

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import type { ChainHead } from '../delivery/chain-head.ts'
-import type { ExportedMessage } from '../delivery/message.ts'
 import type { ProjectVersion } from '../ingest/batch.ts'
 import type {
   BatchAnswer,
@@ -15,6 +14,7 @@ import type {
 import { invalidArgument } from '../platform/errors.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { dropBodies, findKept, keepBodies } from './kept-bodies.ts'
+import type { Enqueued, Exports } from './outbox.ts'
 import {
   lockDataVersions,
   noteRollback,
@@ -23,22 +23,16 @@ import {
   raiseWhole,
 } from './raise-data-versions.ts'
 import type { IngestTables } from './schema/ingest.ts'
+import { inTransaction } from './transaction.ts'
 
-/** How exports get into the queues of their channels, inside the transaction that finishes their batch; lanes that may have something to send then. */
+/** How exports get into the queues of their channels, inside the transaction that finishes their batches. */
 export interface ExportQueue {
   enqueueExports(
     tx: ControlTransaction,
-    projectId: number,
-    messages: readonly ExportedMessage[],
-    nowMs: number,
-  ): Promise<{ readonly warnings: readonly string[]; readonly laneIds: readonly number[] }>
-  /** Told after the exports of a batch how far the chains have come (DL-13). */
-  advanceHeads?(
-    tx: ControlTransaction,
     version: ProjectVersion,
-    heads: readonly ChainHead[],
+    exports: Exports,
     nowMs: number,
-  ): Promise<readonly number[]>
+  ): Promise<Enqueued>
   withdrawExports(tx: ControlTransaction, withdrawal: ProjectVersion & RollbackOrder): Promise<number>
 }
 
@@ -58,7 +52,7 @@ export function createBatchStore(
 ): BatchStore {
   return {
     begin: (version, batches, lease) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await lockDataVersions(tx, version)
         await refuseDeleted(tx, version)
         const opened = await insertOpen(tx, version, batches, lease)
@@ -74,21 +68,24 @@ export function createBatchStore(
       }),
 
     finish: async (version, batches, changes, nowMs) => {
-      const finished = await db.transaction().execute(async (tx) => {
+      const finished = await inTransaction(db, async (tx) => {
         await refuseDeleted(tx, version)
+        // All at once, as channels are locked in order.
+        const messages = batches.flatMap((batch) => batch.exports)
+        const { warnings, laneIds } = await exports.enqueueExports(
+          tx,
+          version,
+          { messages, heads: highestHeads(batches) },
+          nowMs,
+        )
         const answers: BatchAnswer[] = []
-        const laneIds = new Set<number>()
-        for (const batch of batches) {
-          const { answer, lanes } = await finishOne(tx, version, batch, nowMs)
-          answers.push(answer)
-          for (const laneId of lanes) laneIds.add(laneId)
-        }
+        for (const batch of batches) answers.push(await finishOne(tx, batch, warnings, nowMs))
         await raiseDataVersions(tx, version, changes)
         await dropBodies(tx, batches)
         return { answers, laneIds }
       })
       onChanged(version)
-      if (finished.laneIds.size > 0) onEnqueued?.([...finished.laneIds])
+      if (finished.laneIds.length > 0) onEnqueued?.(finished.laneIds)
       return finished.answers
     },
 
@@ -109,7 +106,7 @@ export function createBatchStore(
     },
 
     cancel: (sequences) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         // Waits for a transaction that is finishing one of them, so that what is read next is final.
         await tx
           .updateTable('ingest_batch')
@@ -127,7 +124,7 @@ export function createBatchStore(
       }),
 
     forget: async (sequences, hasRemovedFacts) => {
-      const forgotten = await db.transaction().execute(async (tx) => {
+      const forgotten = await inTransaction(db, async (tx) => {
         const rows = await tx
           .deleteFrom('ingest_batch')
           .where('sequence', 'in', [...sequences])
@@ -141,7 +138,7 @@ export function createBatchStore(
     },
 
     beginRollback: async (version, order, lease) => {
-      const begun = await db.transaction().execute(async (tx) => {
+      const begun = await inTransaction(db, async (tx) => {
         const { sequence } = await tx
           .insertInto('ingest_batch')
           .values({
@@ -225,28 +222,37 @@ export function createBatchStore(
   }
 
   async function raise(version: ProjectVersion): Promise<void> {
-    await db.transaction().execute((tx) => raiseWhole(tx, version))
+    await inTransaction(db, (tx) => raiseWhole(tx, version))
     onChanged(version)
   }
+}
 
-  async function finishOne(
-    tx: ControlTransaction,
-    version: ProjectVersion,
-    batch: FinishedBatch,
-    nowMs: number,
-  ): Promise<{ readonly answer: BatchAnswer; readonly lanes: readonly number[] }> {
-    const queued = await exports.enqueueExports(tx, version.projectId, batch.exports, nowMs)
-    const released = batch.heads ? await exports.advanceHeads?.(tx, version, batch.heads, nowMs) : null
-    const answer = { accepted: batch.accepted, warnings: [...batch.warnings, ...queued.warnings] }
-    const { numUpdatedRows } = await tx
-      .updateTable('ingest_batch')
-      .set({ state: 'done', answer: JSON.stringify(answer), finished_at: nowMs })
-      .where('sequence', '=', batch.sequence)
-      .where('state', '=', 'open')
-      .executeTakeFirst()
-    if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
-    return { answer, lanes: [...queued.laneIds, ...(released ?? [])] }
+async function finishOne(
+  tx: ControlTransaction,
+  batch: FinishedBatch,
+  warningsOfChannels: ReadonlyMap<string, string>,
+  nowMs: number,
+): Promise<BatchAnswer> {
+  const channels = new Set(batch.exports.map(({ channel }) => channel))
+  const warnings = [...channels].flatMap((channel) => warningsOfChannels.get(channel) ?? [])
+  const answer = { accepted: batch.accepted, warnings: [...batch.warnings, ...warnings] }
+  const { numUpdatedRows } = await tx
+    .updateTable('ingest_batch')
+    .set({ state: 'done', answer: JSON.stringify(answer), finished_at: nowMs })
+    .where('sequence', '=', batch.sequence)
+    .where('state', '=', 'open')
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
+  return answer
+}
+
+/** How far the chains have come with all of the batches. */
+function highestHeads(batches: readonly FinishedBatch[]): readonly ChainHead[] {
+  const heads = new Map<string, ChainHead>()
+  for (const head of batches.flatMap((batch) => batch.heads ?? [])) {
+    if (head.blockNumber > (heads.get(head.chain)?.blockNumber ?? -1)) heads.set(head.chain, head)
   }
+  return [...heads.values()]
 }
 
 /** Asked behind the lock of the data versions, which a removal takes too, so that no batch is begun behind its back. */

@@ -8,6 +8,7 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { countersUpdate, lockLane } from './lane-counters.ts'
 import { releaseConfirmed } from './outbox-confirmations.ts'
 import { createLane } from './outbox-lanes.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Channels in the control database: the operator's side of `webhook_lane`. */
 export function createChannelStore(db: ControlDatabase): ChannelStore {
@@ -16,7 +17,7 @@ export function createChannelStore(db: ControlDatabase): ChannelStore {
     find: async (projectId, name) => (await findChannels(db, projectId, name))[0] ?? null,
 
     create: (projectId, name, { secret, ...configuration }, nowMs) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const id = await createLane(tx, projectId, name, nowMs)
         const { url } = await findConfiguration(tx, id)
         if (url !== null) return false
@@ -25,7 +26,7 @@ export function createChannelStore(db: ControlDatabase): ChannelStore {
       }),
 
     change: (id, configuration, secret, nowMs) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const before = await findConfiguration(tx, id)
         await change(tx, id, configuration, before.secret ?? secret, nowMs)
         return before.secret === null && configuration.url !== undefined
@@ -49,14 +50,14 @@ export function createChannelStore(db: ControlDatabase): ChannelStore {
     },
 
     takeEventId: (id) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const counters = await lockLane(tx, id)
         counters.nextChunk += 1
         await countersUpdate(tx, [counters]).execute(tx)
         return eventId(counters.nextChunk - 1, 0)
       }),
 
-    remove: (id, nowMs) => db.transaction().execute((tx) => remove(tx, id, nowMs)),
+    remove: (id, nowMs) => inTransaction(db, (tx) => remove(tx, id, nowMs)),
   }
 }
 

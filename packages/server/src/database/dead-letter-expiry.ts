@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { DEAD_LETTER_RETENTION_MS } from '../delivery/dead-letter.ts'
 import type { ControlDatabase } from './database.ts'
+import { lockingRows } from './lane-store-locks.ts'
+import { inTransaction } from './transaction.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** How long attempts and the memory of what was sent are kept. */
@@ -36,7 +38,9 @@ async function expireLetters(db: ControlDatabase, nowMs: number): Promise<number
     .execute()
   const ids = letters.map(({ id }) => id)
   if (ids.length === 0) return 0
-  await db.transaction().execute(async (tx) => {
+  await inTransaction(db, async (tx) => {
+    const letter = tx.selectFrom('webhook_dead_letter').select('id').where('id', 'in', ids)
+    await lockingRows(tx, letter.orderBy('id')).execute()
     await tx.deleteFrom('webhook_dead_message').where('letter_id', 'in', ids).execute()
     await tx.deleteFrom('webhook_dead_letter').where('id', 'in', ids).execute()
   })

@@ -3,6 +3,7 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { countersUpdate, lockLane, type LaneCounters } from './lane-counters.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Letters that one transaction moves. */
 const LETTERS_PER_STEP = 100
@@ -43,7 +44,7 @@ export async function redriveLetters(
     .execute()
   let moved = 0
   for (const { lane_id } of lanes) {
-    moved += await db.transaction().execute((tx) => redriveLane(tx, lane_id, messagesMax, nowMs))
+    moved += await inTransaction(db, (tx) => redriveLane(tx, lane_id, messagesMax, nowMs))
   }
   return moved
 }

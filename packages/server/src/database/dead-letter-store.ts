@@ -9,13 +9,14 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { chosenLetters, redriveLetters } from './dead-letter-redrive.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
+import { inTransaction, unlessGivenUp } from './transaction.ts'
 
 /** Dead letters in the control database. */
 export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
   return {
     pull: (projectId, request) =>
-      db.transaction().execute(async (tx) => {
-        const letters = await findLetters(tx, projectId, request)
+      inTransaction(db, async (tx) => {
+        const letters = await takeLetters(tx, projectId, request)
         const ids = letters.map((letter) => letter.id)
         await markPulled(tx, projectId, ids, request.nowMs)
         return withBodies(tx, letters)
@@ -24,19 +25,21 @@ export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
     list: (projectId, request) => listLetters(db, projectId, request),
 
     async requestRedrive(projectId, choice, nowMs) {
-      const { numUpdatedRows } = await db
-        .updateTable('webhook_dead_letter')
-        .set({ redrive_at: nowMs })
-        .where('id', 'in', chosenLetters(db, projectId, choice))
-        .where('redrive_at', 'is', null)
-        .executeTakeFirstOrThrow()
+      const { numUpdatedRows } = await unlessGivenUp(() =>
+        db
+          .updateTable('webhook_dead_letter')
+          .set({ redrive_at: nowMs })
+          .where('id', 'in', chosenLetters(db, projectId, choice))
+          .where('redrive_at', 'is', null)
+          .executeTakeFirstOrThrow(),
+      )
       return Number(numUpdatedRows)
     },
 
     redrive: (messagesMax, nowMs) => redriveLetters(db, messagesMax, nowMs),
 
     dismiss: (projectId, choice) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const letters = await lockingRows(tx, chosenLetters(tx, projectId, choice).orderBy('id')).execute()
         for (const ids of slicesOf(letters.map(({ id }) => id))) {
           await tx.deleteFrom('webhook_dead_message').where('letter_id', 'in', ids).execute()
@@ -79,7 +82,34 @@ async function listLetters(
   }))
 }
 
-/** One pull at a time and project, so that two at once do not answer with the same letters. */
+/**
+ * The next letters, locked. Those that another pull has taken since they were found are left to it, so that two at once do not answer with the
+ * same ones; who walks from id to id gets every one.
+ */
+async function takeLetters(tx: ControlTransaction, projectId: number, request: PullRequest) {
+  for (;;) {
+    const found = await findLetters(tx, projectId, request)
+    if (found.length === 0) return []
+    // A pull makes them later than all that were pulled before.
+    const latest = found.reduce((max, letter) => Math.max(max, letter.last_pulled_at), 0)
+    const taken = await lockingRows(
+      tx,
+      tx
+        .selectFrom('webhook_dead_letter')
+        .select('id')
+        .where(
+          'id',
+          'in',
+          found.map(({ id }) => id),
+        )
+        .$if(request.afterId === null, (query) => query.where('last_pulled_at', '<=', latest))
+        .orderBy('id'),
+    ).execute()
+    const ids = new Set(taken.map(({ id }) => id))
+    if (ids.size > 0) return found.filter(({ id }) => ids.has(id))
+  }
+}
+
 async function findLetters(tx: ControlTransaction, projectId: number, request: PullRequest) {
   const { channel, afterId } = request
   let lanes = tx.selectFrom('webhook_lane').select(['id', 'name']).where('project_id', '=', projectId)
@@ -88,7 +118,15 @@ async function findLetters(tx: ControlTransaction, projectId: number, request: P
   if (names.size === 0) return []
   let letters = tx
     .selectFrom('webhook_dead_letter as letter')
-    .select(['letter.id', 'letter.lane_id', 'died_at', 'attempts', 'last_status', 'last_error'])
+    .select([
+      'letter.id',
+      'letter.lane_id',
+      'died_at',
+      'attempts',
+      'last_status',
+      'last_error',
+      'last_pulled_at',
+    ])
     .where('letter.project_id', '=', projectId)
     .where('letter.lane_id', 'in', [...names.keys()])
     .where('died_at', '>', request.nowMs - DEAD_LETTER_RETENTION_MS)
@@ -106,7 +144,7 @@ async function findLetters(tx: ControlTransaction, projectId: number, request: P
     afterId === null
       ? letters.orderBy('last_pulled_at').orderBy('died_at').orderBy('letter.id')
       : letters.where('letter.id', '>', afterId).orderBy('letter.id')
-  const rows = await lockingRows(tx, letters).execute()
+  const rows = await letters.execute()
   return rows.map((row) => ({ ...row, channel: names.get(row.lane_id) ?? '' }))
 }
 

@@ -4,6 +4,7 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { UNKNOWN_HASH } from './outbox-retractions.ts'
 import { slicesOf } from './outbox-slices.ts'
+import { inTransaction } from './transaction.ts'
 
 /**
  * Notes that a receiver may have messages that it has not acknowledged: if the answer is lost and the block is rolled
@@ -16,7 +17,7 @@ export function announce(
   messages: readonly QueuedMessage[],
   nowMs: number,
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
+  return inTransaction(db, async (tx) => {
     if (!(await doAllWait(tx, laneId, messages))) return false
     await noteAnnounced(tx, laneId, messages, nowMs)
     return true
@@ -58,7 +59,8 @@ async function noteAnnounced(
     sent_at: nowMs,
     head: headOf(message.body),
   }))
-  for (const slice of slicesOf(rows.filter(({ head }) => head !== null))) {
+  const noted = rows.filter(({ head }) => head !== null).toSorted((a, b) => a.event_id - b.event_id)
+  for (const slice of slicesOf(noted)) {
     await tx
       .insertInto('webhook_sent')
       .values(slice)

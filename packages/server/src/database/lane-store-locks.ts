@@ -3,7 +3,10 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 
 /**
  * Locks the rows a query reads until the transaction ends, in the order of the query; on PostgreSQL only, as SQLite
- * has a single writer anyway. Everybody who changes messages locks them in order of `seq`, so nobody waits in a circle.
+ * has a single writer anyway.
+ *
+ * Nobody waits in a circle, as everybody locks in this order: chain heads by chain; channels and then their states; counters of lanes by
+ * id; of each lane its messages by `seq`, then what is remembered of sent ones by event id; dead letters by id.
  */
 export function lockingRows<DB, TB extends keyof DB, O>(
   db: ControlDatabase | ControlTransaction,

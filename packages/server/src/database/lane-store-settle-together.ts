@@ -57,7 +57,7 @@ const settle = createStatement((group: StandIns<GroupValues>, db) => {
     ),
     recorded as (
       insert into webhook_sent (${SENT_COLUMNS}, sent_at)
-      select ${SENT_COLUMNS}, sent_at from removed ${UNLESS_NEWER}
+      select ${SENT_COLUMNS}, sent_at from removed order by lane_id, event_id ${UNLESS_NEWER}
     ),
     attempted as (${attemptsInsert(db, group.attempts)}),
     counted as (

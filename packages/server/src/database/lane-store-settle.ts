@@ -6,6 +6,7 @@ import type { ControlTransaction } from './database.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { areSettlementsKnown } from './lease-memory.ts'
 import { UNKNOWN_HASH } from './outbox-retractions.ts'
+import { findWaiting } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 import { removeMessages } from './remove-messages.ts'
 import { rowAddress } from './row-address.ts'
@@ -94,9 +95,44 @@ async function acknowledge(
   { acknowledged, settledAt, isRetracting }: Settlement,
 ): Promise<void> {
   const removed = new Set((await removeMessages(tx, laneId, seqsOf(acknowledged))).map((row) => row.seq))
-  /** What was not recorded before, by whoever settled the same message earlier. */
+  const gone = acknowledged.filter(({ seq }) => !removed.has(seq))
+  const emittedAgain = gone.length === 0 ? new Set<number>() : await removeEmittedAgain(tx, laneId, gone)
+  const recorded = await recordSent(tx, laneId, { acknowledged, settledAt, isRetracting })
+  if (!isRetracting) return
+  for (const message of gone) {
+    const isOrphan = !emittedAgain.has(message.eventId) && recorded.has(message.eventId)
+    if (isOrphan) await noteIfOrphan(tx, laneId, message)
+  }
+}
+
+/** Takes out of the queue what equals messages that have left it meanwhile, and answers its event ids. */
+async function removeEmittedAgain(
+  tx: ControlTransaction,
+  laneId: number,
+  gone: readonly QueuedMessage[],
+): Promise<ReadonlySet<number>> {
+  const hashes = new Map(gone.map(({ eventId, hash }) => [eventId, hash]))
+  const waiting = await findWaiting(
+    tx,
+    gone.map(({ eventId }) => ({ laneId, eventId })),
+  )
+  const equal = waiting.filter(({ eventId, hash }) => hashes.get(eventId) === hash)
+  await removeMessages(
+    tx,
+    laneId,
+    equal.map(({ seq }) => seq),
+  )
+  return new Set(equal.map(({ eventId }) => eventId))
+}
+
+/** Records what the receiver has, and answers the event ids of what was not recorded before, by whoever settled the same message earlier. */
+async function recordSent(
+  tx: ControlTransaction,
+  laneId: number,
+  { acknowledged, settledAt, isRetracting }: Pick<Settlement, 'acknowledged' | 'settledAt' | 'isRetracting'>,
+): Promise<ReadonlySet<number>> {
   const recorded = new Set<number>()
-  for (const slice of slicesOf(acknowledged)) {
+  for (const slice of slicesOf(acknowledged.toSorted((a, b) => a.eventId - b.eventId))) {
     const rows = await tx
       .insertInto('webhook_sent')
       .values(
@@ -135,17 +171,7 @@ async function acknowledge(
       .execute()
     for (const row of rows) recorded.add(row.event_id)
   }
-  for (const message of acknowledged) {
-    if (removed.has(message.seq)) continue
-    const { numDeletedRows } = await tx
-      .deleteFrom('webhook_message')
-      .where('lane_id', '=', laneId)
-      .where('event_id', '=', message.eventId)
-      .where('hash', '=', message.hash)
-      .executeTakeFirstOrThrow()
-    if (isRetracting && numDeletedRows === 0n && recorded.has(message.eventId))
-      await noteIfOrphan(tx, laneId, message)
-  }
+  return recorded
 }
 
 /** A message that was withdrawn while it was under way has reached the receiver all the same (DL-13). */

@@ -5,6 +5,7 @@ import { hasRowLocks } from './lane-store-locks.ts'
 import { isPlain, settlePlain, type ClaimedSettlement, type SettledGroup } from './lane-store-settle-group.ts'
 import { settleTogether } from './lane-store-settle-together.ts'
 import { settleLane } from './lane-store-settle.ts'
+import { inTransaction } from './transaction.ts'
 import { unsyncedTransaction } from './unsynced-transaction.ts'
 
 /** Messages and settlements that one transaction takes; more only make it longer. */
@@ -78,7 +79,7 @@ function settleAlone(
   db: ControlDatabase,
   { claim, settlement }: { readonly claim: LaneClaim; readonly settlement: Settlement },
 ): Promise<Settled> {
-  return db.transaction().execute((tx) => settleLane(tx, claim, settlement))
+  return inTransaction(db, (tx) => settleLane(tx, claim, settlement))
 }
 
 /** Rolls the transaction of a group back. */

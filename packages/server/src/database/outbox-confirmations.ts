@@ -1,7 +1,6 @@
 import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ControlTransaction } from './database.ts'
-import { lockLane } from './lane-counters.ts'
-import { retractOrphans } from './outbox-retractions.ts'
+import { lockCounters, lockLane } from './lane-counters.ts'
 import { findWaiting, storeJoining, type Revision } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 import { removeMessages } from './remove-messages.ts'
@@ -12,16 +11,24 @@ interface HeadsOf {
   readonly version: number
 }
 
+/** A lane in which messages, or retractions, wait for blocks. */
+export interface LaneBehindHeads {
+  readonly id: number
+  readonly confirmations: number
+  readonly is_retracting: number
+}
+
 /**
- * Notes how far the chains have come, and does what waited for that: confirmed messages join their queues, orphans are
- * retracted (DL-13). Costs one look-up in a project without such channels. Answers which lanes may have something to send now.
+ * Notes how far the chains have come. Answers the lanes in which something waits for that (DL-13), their counters locked together with those of the
+ * named channels. Costs one look-up in a project without such lanes.
  */
-export async function advanceHeads(
+export async function passHeads(
   tx: ControlTransaction,
   { projectId, version }: HeadsOf,
   heads: readonly ChainHead[],
-  nowMs: number,
-): Promise<readonly number[]> {
+  names: readonly string[],
+): Promise<readonly LaneBehindHeads[]> {
+  if (heads.length === 0) return []
   const lanes = await tx
     .selectFrom('webhook_lane')
     .select(['id', 'confirmations', 'is_retracting'])
@@ -29,8 +36,10 @@ export async function advanceHeads(
     .where((eb) => eb.or([eb('confirmations', '>', 0), eb('is_retracting', '=', 1)]))
     .orderBy('id')
     .execute()
-  if (lanes.length === 0 || heads.length === 0) return []
-  for (const slice of slicesOf(heads)) {
+  if (lanes.length === 0) return []
+  // In order of chains, as everybody locks them.
+  const ordered = heads.toSorted((one, other) => (one.chain < other.chain ? -1 : 1))
+  for (const slice of slicesOf(ordered)) {
     await tx
       .insertInto('webhook_chain_head')
       .values(
@@ -49,11 +58,18 @@ export async function advanceHeads(
       )
       .execute()
   }
-  for (const lane of lanes) {
-    if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
-    if (lane.is_retracting === 1) await retractOrphans(tx, lane.id, nowMs)
+  const laneIds = new Set(lanes.map(({ id }) => id))
+  for (const slice of slicesOf(names)) {
+    const named = await tx
+      .selectFrom('webhook_lane')
+      .select('id')
+      .where('project_id', '=', projectId)
+      .where('name', 'in', slice)
+      .execute()
+    for (const { id } of named) laneIds.add(id)
   }
-  return lanes.map(({ id }) => id)
+  await lockCounters(tx, [...laneIds])
+  return lanes
 }
 
 /** After a rollback the chain has come only so far. */

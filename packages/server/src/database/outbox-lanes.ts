@@ -46,7 +46,8 @@ export async function findOrCreateLanes(
   ])
   const known = await findLanes(tx, projectId, given)
   const isAlive = new Set(known.filter((lane) => lane.deleted_at === null).map((lane) => lane.name))
-  const missing = [...wanted.keys()].filter((name) => !isAlive.has(name))
+  // In order of names: two that create the same ones do not wait in a circle.
+  const missing = [...wanted.keys()].filter((name) => !isAlive.has(name)).toSorted()
   for (const name of missing) await createLane(tx, projectId, name, nowMs)
   const lanes = missing.length === 0 ? known : await findLanes(tx, projectId, given)
   return lanes.map((row) => ({

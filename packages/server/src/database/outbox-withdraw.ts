@@ -100,7 +100,19 @@ async function forgetSent(
       .updateTable('webhook_sent')
       .set({ hash: UNKNOWN_HASH })
       .where('lane_id', '=', laneId)
-      .where('event_id', 'in', ids)
+      .where(
+        'event_id',
+        'in',
+        lockingRows(
+          tx,
+          tx
+            .selectFrom('webhook_sent')
+            .select('event_id')
+            .where('lane_id', '=', laneId)
+            .where('event_id', 'in', ids)
+            .orderBy('event_id'),
+        ),
+      )
       .execute()
   }
 }

@@ -1,13 +1,14 @@
 export { withdrawExports, type Withdrawal } from './outbox-withdraw.ts'
 import { hash } from 'node:crypto'
+import type { ChainHead } from '../delivery/chain-head.ts'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
 import { countersOf } from './lane-counters.ts'
-import { holdMessages, releaseConfirmed } from './outbox-confirmations.ts'
+import { holdMessages, passHeads, releaseConfirmed } from './outbox-confirmations.ts'
 import { assignEventIds, type IdentifiedMessage } from './outbox-event-ids.ts'
 import { findOrCreateLanes, type OutboxLane } from './outbox-lanes.ts'
-import { forgetOrphans } from './outbox-retractions.ts'
+import { forgetOrphans, retractOrphans } from './outbox-retractions.ts'
 import {
   rejectOlderRevisions,
   storeJoining,
@@ -24,9 +25,17 @@ export interface OutboxLimits {
 
 const DEFAULT_LIMITS: OutboxLimits = { maxUnconfiguredBytes: 64 * 1024 * 1024 }
 
+/** What a processor version sends to channels. */
+export interface Exports {
+  readonly messages: readonly ExportedMessage[]
+  /** How far its chains have come with that; empty where nothing depends on it. */
+  readonly heads: readonly ChainHead[]
+}
+
 /** What came of enqueueing. */
-interface Enqueued {
-  readonly warnings: readonly string[]
+export interface Enqueued {
+  /** By the names of channels. */
+  readonly warnings: ReadonlyMap<string, string>
   /** Lanes that may have something to send now. */
   readonly laneIds: readonly number[]
 }
@@ -34,28 +43,37 @@ interface Enqueued {
 /**
  * Puts exports into the queues of their channels, inside the transaction that accepts their batch: each gets its event
  * id (EV-1) and a sequence number, replaces a pending older revision, supersedes a dead one, and is left out when the
- * receiver has the same revision already (DL-8). `nowMs` is epoch milliseconds.
+ * receiver has the same revision already (DL-8). Then does what waited for the chains to come as far: confirmed messages join their queues,
+ * orphans are retracted (DL-13). Locks channels in order, so a transaction calls it once. `nowMs` is epoch milliseconds.
  */
 export async function enqueueExports(
   tx: ControlTransaction,
-  projectId: number,
-  messages: readonly ExportedMessage[],
+  version: { readonly projectId: number; readonly version: number },
+  { messages, heads }: Exports,
   nowMs: number,
   limits: OutboxLimits = DEFAULT_LIMITS,
 ): Promise<Enqueued> {
-  const warnings: string[] = []
-  if (messages.length === 0) return { warnings, laneIds: [] }
   for (const message of messages) checkMessageSize(message)
   const byChannel = Map.groupBy(messages, (message) => message.channel)
-  // In order of id: two transactions that need the same lanes then wait for one another instead of for ever.
-  const lanes = await findOrCreateLanes(tx, projectId, byChannel, nowMs)
-  await enqueueIntoLanes(
-    tx,
-    lanes.map((lane) => ({ lane, messages: byChannel.get(lane.name) ?? [] })),
-    nowMs,
-  )
-  for (const lane of lanes) if (!lane.isConfigured) warnings.push(await checkUnconfigured(tx, lane, limits))
-  return { warnings, laneIds: lanes.map(({ id }) => id) }
+  const behindHeads = await passHeads(tx, version, heads, [...byChannel.keys()])
+  const lanes = messages.length === 0 ? [] : await findOrCreateLanes(tx, version.projectId, byChannel, nowMs)
+  if (lanes.length > 0) {
+    await enqueueIntoLanes(
+      tx,
+      lanes.map((lane) => ({ lane, messages: byChannel.get(lane.name) ?? [] })),
+      nowMs,
+    )
+  }
+  const laneIds = new Set([...lanes, ...behindHeads].map(({ id }) => id))
+  // Also where something came just now: blocks that the chain has left behind already need no waiting.
+  const confirming = [...lanes, ...behindHeads].filter(({ confirmations }) => confirmations > 0)
+  for (const id of new Set(confirming.map(({ id }) => id))) await releaseConfirmed(tx, id, nowMs)
+  for (const lane of behindHeads) if (lane.is_retracting === 1) await retractOrphans(tx, lane.id, nowMs)
+  const warnings = new Map<string, string>()
+  for (const lane of lanes) {
+    if (!lane.isConfigured) warnings.set(lane.name, await checkUnconfigured(tx, lane, limits))
+  }
+  return { warnings, laneIds: [...laneIds] }
 }
 
 /** A lane, and what comes for it. */
@@ -64,7 +82,7 @@ interface Incoming {
   readonly messages: readonly ExportedMessage[]
 }
 
-/** However many lanes there are, the number of statements is the same; only confirmations and retractions cost more. */
+/** However many lanes there are, the number of statements is the same; only retractions and held messages cost more. */
 async function enqueueIntoLanes(
   tx: ControlTransaction,
   incoming: readonly Incoming[],
@@ -102,8 +120,6 @@ async function enqueueIntoLanes(
   const joining = { revisions: joiningRevisions, counters: [...counters.values()], records }
   await storeRevisions(tx, incoming, joining, nowMs)
   await supersedeDead(tx, superseding)
-  // Blocks that the chain has left behind already need no waiting.
-  for (const { lane } of incoming) if (lane.confirmations > 0) await releaseConfirmed(tx, lane.id, nowMs)
 }
 
 async function storeRevisions(

@@ -1,5 +1,6 @@
 import type { ProjectStore } from '../projects/project-store.ts'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
+import { inTransaction } from './transaction.ts'
 
 type VersionMethods = Pick<
   ProjectStore,
@@ -25,7 +26,7 @@ export function versionMethods(db: ControlDatabase): VersionMethods {
     },
 
     ensureFirstVersion: (projectId, nowMs) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         // Takes the row's lock, so that two instances agree; only the first finds no active version.
         const first = await tx
           .updateTable('project')
@@ -54,7 +55,7 @@ export function versionMethods(db: ControlDatabase): VersionMethods {
       }),
 
     addVersion: (projectId, nowMs) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         const active = await lockProject(tx, projectId)
         const newest = await tx
           .selectFrom('project_version')
@@ -72,7 +73,7 @@ export function versionMethods(db: ControlDatabase): VersionMethods {
       }),
 
     activateVersion: (projectId, version) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await lockProject(tx, projectId)
         if ((await stateOf(tx, projectId, version)) === undefined) return false
         await tx
@@ -92,7 +93,7 @@ export function versionMethods(db: ControlDatabase): VersionMethods {
       }),
 
     removeVersion: (projectId, version) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await lockProject(tx, projectId)
         const state = await stateOf(tx, projectId, version)
         if (state === undefined) return 'unknown'

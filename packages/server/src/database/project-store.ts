@@ -5,6 +5,7 @@ import { removeChannelsOfProject } from './channel-store-removal.ts'
 import { versionMethods } from './project-store-versions.ts'
 import type { ControlDatabase } from './database.ts'
 import type { ProjectTables } from './schema/projects.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Projects in the control database. */
 export function createProjectStore(db: ControlDatabase): ProjectStore {
@@ -53,7 +54,7 @@ export function createProjectStore(db: ControlDatabase): ProjectStore {
     },
 
     remove: (projectId) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await removeChannelsOfProject(tx, projectId)
         await tx.deleteFrom('project').where('id', '=', projectId).execute()
       }),

@@ -1,6 +1,7 @@
 import type { Column } from '../analytics/columns.ts'
 import type { ResultFailure, Spool } from '../analytics/spool.ts'
 import type { ControlDatabase } from './database.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Results are marked as used at most this often: reading pages should not write. */
 const TOUCH_EVERY_MS = 60_000
@@ -66,7 +67,7 @@ export function createSqlSpool(db: ControlDatabase): Spool {
 
     // In one transaction: whoever reads the failure finds no row of it kept.
     fail: (resultId, failure) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await tx
           .updateTable('sql_result')
           .set({ failure: JSON.stringify(failure) })

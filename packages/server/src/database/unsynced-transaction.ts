@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { hasRowLocks } from './lane-store-locks.ts'
 import { embeddedAdapterOf } from './sqlite-adapter.ts'
+import { unlessGivenUp } from './transaction.ts'
 
 /**
  * Runs a transaction whose commit does not wait for the disk: a failure of power may undo it, and on PostgreSQL a crash of the
@@ -12,23 +13,25 @@ export function unsyncedTransaction<T>(
   db: ControlDatabase,
   run: (tx: ControlTransaction) => Promise<T>,
 ): Promise<T> {
-  if (hasRowLocks(db)) {
-    return db.connection().execute(async (connection) => {
-      // Begun by hand, so that it costs no way to the server of its own.
-      await sql`begin; set local synchronous_commit = off`.execute(connection)
-      try {
-        const result = await run(connection as ControlTransaction)
-        await sql`commit`.execute(connection)
-        return result
-      } catch (error) {
-        await sql`rollback`.execute(connection).catch(() => undefined)
-        throw error
-      }
-    })
-  }
+  if (hasRowLocks(db)) return unlessGivenUp(() => runUnsynced(db, run))
   return db.transaction().execute(async (tx) => {
     embeddedAdapterOf(tx)?.driver.doNotWaitForDisk()
     return run(tx)
+  })
+}
+
+function runUnsynced<T>(db: ControlDatabase, run: (tx: ControlTransaction) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    // Begun by hand, so that it costs no way to the server of its own.
+    await sql`begin; set local synchronous_commit = off`.execute(connection)
+    try {
+      const result = await run(connection as ControlTransaction)
+      await sql`commit`.execute(connection)
+      return result
+    } catch (error) {
+      await sql`rollback`.execute(connection).catch(() => undefined)
+      throw error
+    }
   })
 }
 

@@ -1,11 +1,12 @@
 import type { UploadDetails, UploadStore } from '../projects/upload-store.ts'
 import type { ControlDatabase } from './database.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Files of processors in the control database. */
 export function createUploadStore(db: ControlDatabase): UploadStore {
   return {
     expect: async ({ projectId, part, tokenHash }, nowMs, forgetBefore) =>
-      db.transaction().execute(async (tx) => {
+      inTransaction(db, async (tx) => {
         await tx
           .deleteFrom('processor_file')
           .where('version', 'is', null)

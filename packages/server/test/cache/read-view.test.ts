@@ -27,7 +27,7 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     database = await open()
     const { db } = database
     const exports = {
-      enqueueExports: () => Promise.resolve({ warnings: [], laneIds: [] }),
+      enqueueExports: () => Promise.resolve({ warnings: new Map(), laneIds: [] }),
       withdrawExports: () => Promise.resolve(0),
     }
     batches = createBatchStore(db, exports)

@@ -12,6 +12,8 @@ import type { DeliveryRequest, Endpoint, Outcome } from '../../src/delivery/outc
 import type { TestDatabase } from '../support/databases.ts'
 
 export const PROJECT_ID = 7
+/** The processor version that sends exports. */
+export const VERSION = { projectId: PROJECT_ID, version: 1 }
 const LEASE_MS = 15_000
 
 /** A clock that moves when told to. */
@@ -166,7 +168,7 @@ export function createBench({ db }: Pick<TestDatabase, 'db'>) {
     },
 
     enqueue: (...messages: ExportedMessage[]) =>
-      db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, messages, clock.now())),
+      db.transaction().execute((tx) => enqueueExports(tx, VERSION, { messages, heads: [] }, clock.now())),
 
     withdraw: (withdrawal: Partial<Withdrawal> = {}) =>
       db.transaction().execute((tx) =>

@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ControlTransaction } from '../../src/database/database.ts'
 import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import { openPostgres, type TestDatabase } from '../support/databases.ts'
-import { acknowledging, createBench, exported, PROJECT_ID, type Bench } from './bench.ts'
+import { acknowledging, createBench, exported, refused, VERSION, type Bench } from './bench.ts'
+import { somebodyWaits } from './somebody-waits.ts'
 
 let database: TestDatabase
 let bench: Bench
@@ -13,17 +13,6 @@ beforeEach(async () => {
   bench = createBench(database)
 })
 afterEach(() => database.close())
-
-/** Resolves when a statement waits for what a transaction has locked. */
-async function somebodyWaits(): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      bench.db,
-    )
-    if (rows.length > 0) return
-  }
-}
 
 /** Runs what waits for what `change` has locked, until the transaction of `change` is over. */
 async function meanwhile(
@@ -36,13 +25,13 @@ async function meanwhile(
     await change(tx)
     running = run()
     running.catch(() => undefined)
-    await somebodyWaits()
+    await somebodyWaits(bench.db)
   })
   return running
 }
 
 const enqueue = (tx: ControlTransaction, message: ExportedMessage) =>
-  enqueueExports(tx, PROJECT_ID, [message], bench.clock.now())
+  enqueueExports(tx, VERSION, { messages: [message], heads: [] }, bench.clock.now())
 
 it('keeps what replaces a message while its acknowledgement is recorded on PostgreSQL (DL-8)', async () => {
   await bench.configure()
@@ -91,4 +80,28 @@ it('gives an export that waits for another of the same place its event id on Pos
     () => bench.enqueue(exported('again', { position: 1, blockNumber: 2, version: 2 })),
   )
   expect((await bench.pending()).map(({ event_id }) => event_id)).toEqual([2, 66])
+})
+
+it('leaves the letters that a pull is about to take to it, and takes the next ones, on PostgreSQL (DD-2)', async () => {
+  await bench.configure('alerts', { maxBatchMessages: 1, deadLetter: { ageMs: 0, attempts: 1 } })
+  bench.endpoint.answer = () => refused(500)
+  await bench.enqueue(exported(1, { position: 1 }), exported(2, { position: 2 }))
+  for (let count = 0; count < 2; count += 1) {
+    await bench.work()
+    bench.clock.advance(3_600_000)
+  }
+  const [first, second] = (
+    await bench.db.selectFrom('webhook_dead_letter').select('id').orderBy('id').execute()
+  ).map(({ id }) => id)
+  let pulledAt = bench.clock.now()
+  const pullFirst = (tx: ControlTransaction) =>
+    tx
+      .updateTable('webhook_dead_letter')
+      .set({ last_pulled_at: (pulledAt += 1000) })
+      .where('id', '=', first ?? 0)
+      .execute()
+  expect(await meanwhile(pullFirst, () => bench.pull(1))).toMatchObject([{ id: second }])
+  const walk = { limit: 2, channel: null, afterId: 0, nowMs: bench.clock.now() }
+  const walked = meanwhile(pullFirst, () => bench.letters.pull(VERSION.projectId, walk))
+  expect(await walked).toMatchObject([{ id: first }, { id: second }])
 })

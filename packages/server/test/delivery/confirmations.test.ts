@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { advanceHeads } from '../../src/database/outbox-confirmations.ts'
+import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ChannelChange } from '../../src/delivery/channel.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { ACKNOWLEDGED, createBench, exported, PROJECT_ID, refused, type Bench } from './bench.ts'
@@ -24,7 +24,12 @@ describe.each(controlDatabases)('confirmations and retractions on $name', ({ ope
     bench.db
       .transaction()
       .execute((tx) =>
-        advanceHeads(tx, { projectId: PROJECT_ID, version }, [{ chain, blockNumber }], bench.clock.now()),
+        enqueueExports(
+          tx,
+          { projectId: PROJECT_ID, version },
+          { messages: [], heads: [{ chain, blockNumber }] },
+          bench.clock.now(),
+        ),
       )
   const at = (blockNumber: number, data: string) => exported(`"${data}"`, { blockNumber, position: 0 })
 

@@ -8,7 +8,7 @@ import { settleTogether } from '../../src/database/lane-store-settle-together.ts
 import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ClaimedLane } from '../../src/delivery/lane.ts'
 import { openPostgres, type TestDatabase } from '../support/databases.ts'
-import { acknowledging, claimRequest, createBench, exported, PROJECT_ID, type Bench } from './bench.ts'
+import { acknowledging, claimRequest, createBench, exported, VERSION, type Bench } from './bench.ts'
 
 /** Far more than fit into the pages that may be read. */
 const VERSIONS = 5000
@@ -55,7 +55,7 @@ async function pagesTouched(
 const analyze = (table: string) => sql`analyze ${sql.table(table)}`.execute(bench.db)
 
 const enqueue = (tx: ControlTransaction, position: number) =>
-  enqueueExports(tx, PROJECT_ID, [exported(position, { position })], bench.clock.now())
+  enqueueExports(tx, VERSION, { messages: [exported(position, { position })], heads: [] }, bench.clock.now())
 
 it('finds and raises the counters of a channel without reading the versions that a snapshot keeps (DL-6)', async () => {
   const laneId = await bench.configure()
@@ -149,7 +149,7 @@ describe('messages, without reading those that a snapshot keeps', () => {
     await bench.configure()
     await leaveOne()
     const pages = await pagesTouched('webhook_message', (tx) =>
-      enqueueExports(tx, PROJECT_ID, [newest()], bench.clock.now()),
+      enqueueExports(tx, VERSION, { messages: [newest()], heads: [] }, bench.clock.now()),
     )
     expect((await bench.pending()).map(({ seq }) => seq)).toEqual([VERSIONS + 1])
     expect(pages).toBeLessThanOrEqual(PAGES_MAX)
@@ -160,7 +160,7 @@ describe('messages, without reading those that a snapshot keeps', () => {
     await leaveOne()
     await bench.db.updateTable('webhook_lane').set({ confirmations: 3 }).execute()
     const pages = await pagesTouched('webhook_message', (tx) =>
-      enqueueExports(tx, PROJECT_ID, [newest()], bench.clock.now()),
+      enqueueExports(tx, VERSION, { messages: [newest()], heads: [] }, bench.clock.now()),
     )
     expect(await bench.pending()).toEqual([])
     expect(pages).toBeLessThanOrEqual(PAGES_MAX)

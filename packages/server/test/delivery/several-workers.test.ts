@@ -68,7 +68,11 @@ describe.each(postgres)('two workers of one database, on $name', ({ open }) => {
       const messages = Array.from({ length: count }, (_, index) =>
         exported(sent + index, { channel, blockNumber: sent + index, position: 0 }),
       )
-      await database.db.transaction().execute((tx) => enqueueExports(tx, PROJECT_ID, messages, Date.now()))
+      await database.db
+        .transaction()
+        .execute((tx) =>
+          enqueueExports(tx, { projectId: PROJECT_ID, version: 1 }, { messages, heads: [] }, Date.now()),
+        )
     }
     sent += count
   }

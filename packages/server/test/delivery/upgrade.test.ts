@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, type OpenDatabase } from '../../src/database/database.ts'
 import { MIGRATIONS } from '../../src/database/migrations.ts'
 import { measureQueuedBytes } from '../../src/database/queued-bytes.ts'
-import { advanceHeads } from '../../src/database/outbox-confirmations.ts'
+import { enqueueExports } from '../../src/database/outbox.ts'
 import { controlDatabases, type EmptyPlace } from '../support/databases.ts'
 import { createBench, exported, PROJECT_ID, type Bench, type Received } from './bench.ts'
 import { makeEarlier } from './upgrade/make-earlier.ts'
@@ -136,10 +136,10 @@ describe.each(controlDatabases)('a queue of an earlier build on $name', ({ name,
     await bench.db
       .transaction()
       .execute((tx) =>
-        advanceHeads(
+        enqueueExports(
           tx,
           { projectId: PROJECT_ID, version: 1 },
-          [{ chain: '1', blockNumber: 503 }],
+          { messages: [], heads: [{ chain: '1', blockNumber: 503 }] },
           bench.clock.now(),
         ),
       )

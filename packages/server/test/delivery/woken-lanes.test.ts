@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createBatchStore } from '../../src/database/batch-store.ts'
 import { enqueueExports, withdrawExports } from '../../src/database/outbox.ts'
-import { advanceHeads } from '../../src/database/outbox-confirmations.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import { controlDatabases, type TestDatabase } from '../support/databases.ts'
 import { createTestProject } from '../ingest/instance.ts'
@@ -30,7 +29,7 @@ describe.each(controlDatabases)('lanes that are named when a batch is stored, on
     }
     const idOf = async (name: string) => (await channels.find(projectId, name))?.id
     const onEnqueued = vi.fn<(laneIds: readonly number[]) => void>()
-    const batches = createBatchStore(db, { enqueueExports, advanceHeads, withdrawExports }, { onEnqueued })
+    const batches = createBatchStore(db, { enqueueExports, withdrawExports }, { onEnqueued })
     const version = { projectId, version: 1 }
     let count = 0
     async function store(exports: readonly ExportedMessage[], headBlock: number): Promise<void> {

@@ -214,9 +214,9 @@ describe.each(controlDatabases)('a crash during ingest with $name', ({ open }) =
       engine: facts.engine,
       database,
       exports: {
-        enqueueExports: async (_tx, _project, messages) => {
+        enqueueExports: async (_tx, _version, { messages }) => {
           if (messages.length > 0) throw new Error('the queue is broken')
-          return { warnings: [], laneIds: [] }
+          return { warnings: new Map(), laneIds: [] }
         },
         withdrawExports: async () => 0,
       },

@@ -1,6 +1,5 @@
 import { openDatabase } from '../../../src/database/database.ts'
 import { enqueueExports, withdrawExports } from '../../../src/database/outbox.ts'
-import { advanceHeads } from '../../../src/database/outbox-confirmations.ts'
 import type { Payload } from './oracle.ts'
 
 /** What ingest is to do in one transaction. */
@@ -39,8 +38,8 @@ async function carryOut({ id, projectId, version, chain, channel, ...order }: In
   try {
     await db.transaction().execute(async (tx) => {
       if (aboveBlock !== null) await withdrawExports(tx, { projectId, version, chain, aboveBlock })
-      await enqueueExports(tx, projectId, messages, Date.now())
-      await advanceHeads(tx, { projectId, version }, [{ chain, blockNumber: order.head }], Date.now())
+      const heads = [{ chain, blockNumber: order.head }]
+      await enqueueExports(tx, { projectId, version }, { messages, heads }, Date.now())
     })
     process.send?.({ id, isStored: true })
   } catch {
