@@ -9,30 +9,30 @@ import type { ControlDatabase, ControlTransaction } from './database.ts'
 import { chosenLetters, redriveLetters } from './dead-letter-redrive.ts'
 import { lockingRows } from './lane-store-locks.ts'
 import { slicesOf } from './outbox-slices.ts'
-import { inTransaction, unlessGivenUp } from './transaction.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Dead letters in the control database. */
 export function createDeadLetterStore(db: ControlDatabase): DeadLetterStore {
   return {
-    pull: (projectId, request) =>
-      inTransaction(db, async (tx) => {
-        const letters = await takeLetters(tx, projectId, request)
-        const ids = letters.map((letter) => letter.id)
-        await markPulled(tx, projectId, ids, request.nowMs)
-        return withBodies(tx, letters)
-      }),
+    async pull(projectId, request) {
+      for (;;) {
+        const letters = await inTransaction(db, (tx) => takeLetters(tx, projectId, request))
+        if (letters !== null) return letters
+      }
+    },
 
     list: (projectId, request) => listLetters(db, projectId, request),
 
     async requestRedrive(projectId, choice, nowMs) {
-      const { numUpdatedRows } = await unlessGivenUp(() =>
-        db
-          .updateTable('webhook_dead_letter')
-          .set({ redrive_at: nowMs })
-          .where('id', 'in', chosenLetters(db, projectId, choice))
-          .where('redrive_at', 'is', null)
-          .executeTakeFirstOrThrow(),
-      )
+      const { numUpdatedRows } = await db
+        .updateTable('webhook_dead_letter')
+        .set({ redrive_at: nowMs })
+        .where(
+          'id',
+          'in',
+          lockingRows(db, chosenLetters(db, projectId, choice).where('redrive_at', 'is', null).orderBy('id')),
+        )
+        .executeTakeFirstOrThrow()
       return Number(numUpdatedRows)
     },
 
@@ -83,31 +83,39 @@ async function listLetters(
 }
 
 /**
- * The next letters, locked. Those that another pull has taken since they were found are left to it, so that two at once do not answer with the
- * same ones; who walks from id to id gets every one.
+ * The next letters, which are pulled by that; null when there are some, and another pull has taken them since they were found: two at once do not
+ * answer with the same ones. Who walks from id to id gets every one.
  */
-async function takeLetters(tx: ControlTransaction, projectId: number, request: PullRequest) {
-  for (;;) {
-    const found = await findLetters(tx, projectId, request)
-    if (found.length === 0) return []
-    // A pull makes them later than all that were pulled before.
-    const latest = found.reduce((max, letter) => Math.max(max, letter.last_pulled_at), 0)
-    const taken = await lockingRows(
-      tx,
-      tx
-        .selectFrom('webhook_dead_letter')
-        .select('id')
-        .where(
-          'id',
-          'in',
-          found.map(({ id }) => id),
-        )
-        .$if(request.afterId === null, (query) => query.where('last_pulled_at', '<=', latest))
-        .orderBy('id'),
-    ).execute()
-    const ids = new Set(taken.map(({ id }) => id))
-    if (ids.size > 0) return found.filter(({ id }) => ids.has(id))
-  }
+async function takeLetters(
+  tx: ControlTransaction,
+  projectId: number,
+  request: PullRequest,
+): Promise<readonly DeadLetter[] | null> {
+  const found = await findLetters(tx, projectId, request)
+  if (found.length === 0) return []
+  // A pull makes them later than all that were pulled before.
+  const latest = found.reduce((max, letter) => Math.max(max, letter.last_pulled_at), 0)
+  const taken = await lockingRows(
+    tx,
+    tx
+      .selectFrom('webhook_dead_letter')
+      .select('id')
+      .where(
+        'id',
+        'in',
+        found.map(({ id }) => id),
+      )
+      .$if(request.afterId === null, (query) => query.where('last_pulled_at', '<=', latest))
+      .orderBy('id'),
+  ).execute()
+  if (taken.length === 0) return null
+  const ids = taken.map(({ id }) => id)
+  await markPulled(tx, projectId, ids, request.nowMs)
+  const isTaken = new Set(ids)
+  return withBodies(
+    tx,
+    found.filter(({ id }) => isTaken.has(id)),
+  )
 }
 
 async function findLetters(tx: ControlTransaction, projectId: number, request: PullRequest) {
@@ -155,7 +163,6 @@ async function markPulled(
   ids: readonly number[],
   nowMs: number,
 ): Promise<void> {
-  if (ids.length === 0) return
   const { newest } = await tx
     .selectFrom('webhook_dead_letter')
     .select((eb) => eb.fn.max('last_pulled_at').as('newest'))
@@ -172,7 +179,6 @@ async function withBodies(
   tx: ControlTransaction,
   letters: Awaited<ReturnType<typeof findLetters>>,
 ): Promise<readonly DeadLetter[]> {
-  if (letters.length === 0) return []
   const ids = letters.map((letter) => letter.id)
   const messages = await tx
     .selectFrom('webhook_dead_message')

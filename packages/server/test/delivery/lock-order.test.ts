@@ -5,7 +5,7 @@ import { enqueueExports, withdrawExports } from '../../src/database/outbox.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import { createTestProject } from '../ingest/instance.ts'
 import { openPostgres, type TestDatabase } from '../support/databases.ts'
-import { acknowledging, createBench, exported, VERSION, type Bench } from './bench.ts'
+import { acknowledging, createBench, exported, refused, VERSION, type Bench } from './bench.ts'
 import { somebodyWaits } from './somebody-waits.ts'
 
 let database: TestDatabase
@@ -150,5 +150,29 @@ it('creates channels in the order of their names (DL-6, IN-7)', async () => {
   const channelOf = (name: string) => sql`select id from webhook_lane where name = ${name}`
   await expectOrder(channelOf('a'), channelOf('b'), () =>
     store([exported('1', { channel: 'b' }), exported('2', { channel: 'a' })]),
+  )
+})
+
+it('locks dead letters in the order of their ids, also those that were pulled in another (DL-6, DD-2, DD-4)', async () => {
+  await bench.configure('alerts', { maxBatchMessages: 1, deadLetter: { ageMs: 0, attempts: 1 } })
+  bench.endpoint.answer = () => refused(500)
+  await bench.enqueue(exported(1, { position: 1 }), exported(2, { position: 2 }))
+  for (let count = 0; count < 2; count += 1) {
+    await bench.work()
+    bench.clock.advance(3_600_000)
+  }
+  const [first] = await bench.pull(1)
+  const [second] = await bench.pull(1)
+  await bench.pull(1)
+  const letterOf = (id = 0) => sql`select id from webhook_dead_letter where id = ${id}`
+  const all = { ids: null, channel: null }
+  await expectOrder(letterOf(first?.id), letterOf(second?.id), async () => {
+    expect((await bench.pull()).map(({ id }) => id)).toEqual([second?.id, first?.id])
+  })
+  await expectOrder(letterOf(first?.id), letterOf(second?.id), () =>
+    bench.letters.requestRedrive(VERSION.projectId, all, bench.clock.now()),
+  )
+  await expectOrder(letterOf(first?.id), letterOf(second?.id), () =>
+    bench.letters.dismiss(VERSION.projectId, all),
   )
 })
