@@ -162,6 +162,17 @@ describe('decide', () => {
     expect(decide({ ...late, nowMs: 1000 }).lane.batchLimit).toBe(1)
   })
 
+  it('takes a message for new that was stored by a clock ahead of its own (DL-5)', () => {
+    const lane = { failures: 0, failingSinceAt: null, refusals: 0, batchLimit: null, cursorSeq: 0 }
+    const failed = answered(503, 1, lane)
+    const limits = { ...failed.limits, deadLetter: { ageMs: 0, attempts: 1 } }
+    const early = { ...failed, messages: [message(1, failed.nowMs + 5)] }
+    expect(decide({ ...early, limits }).buried).toMatchObject([{ seq: 1 }])
+    expect(decide({ ...early, limits: { ...limits, deadLetter: { ageMs: 1, attempts: 1 } } }).buried).toEqual(
+      [],
+    )
+  })
+
   it('waits between half and all of initial × 2^(failures−1), at most the cap (DL-3)', () => {
     fc.assert(
       fc.property(

@@ -147,9 +147,11 @@ function shelve(attempt: EndedAttempt, batchLimit: number | null): Decision {
 function overdue(attempt: EndedAttempt, failures: number): readonly QueuedMessage[] {
   const { deadLetter } = attempt.limits
   if (failures < deadLetter.attempts) return []
-  return attempt.messages.filter(
-    ({ enqueuedAt }) => attempt.nowMs - Math.max(enqueuedAt, attempt.agesFromAt) >= deadLetter.ageMs,
-  )
+  return attempt.messages.filter(({ enqueuedAt }) => {
+    const age = attempt.nowMs - Math.max(enqueuedAt, attempt.agesFromAt)
+    // Another machine, whose clock is ahead, may have stored it.
+    return Math.max(0, age) >= deadLetter.ageMs
+  })
 }
 
 function waitAfter({ outcome, limits, random }: EndedAttempt, failures: number): number {

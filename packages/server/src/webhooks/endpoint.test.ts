@@ -215,6 +215,23 @@ describe('the webhook endpoint', () => {
     })
   })
 
+  it.each([
+    ['HTTP/1.1 000 X', /^Response does not match the HTTP\/1.1 protocol$/],
+    ['HTTP/1.1 99 X', /^Response does not match the HTTP\/1.1 protocol \(Invalid status code\)$/],
+    ['hello', /^Response does not match the HTTP\/1.1 protocol/],
+    [`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(20_000)}`, /^the headers of the answer are longer than 16 KiB$/],
+  ])('says what is wrong with an answer that begins with %.20s, in a line (DL-11)', async (head, reason) => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () => socket.write(`${head}\r\ncontent-length: 0\r\n\r\n`))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    closing.push(() => server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const { outcome } = await send(endpointFor(), url)
+    expect(outcome).toEqual({ kind: 'unreachable', reason: expect.stringMatching(reason) as string })
+  })
+
   it('refuses a certificate that nobody vouches for (DL-3)', async () => {
     const url = await receiver((_, response) => response.end())
     expect((await send(endpointFor(), url.replace('http:', 'https:'))).outcome.kind).toBe('unreachable')

@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert'
 import { errors, type Agent, type Dispatcher } from 'undici'
 import type { DeliveryRequest, Endpoint, Outcome, SendReport } from '../delivery/outcome.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -79,6 +80,9 @@ function outcomeOf({ status, retryAfter }: Answer, clock: Clock): Outcome {
 }
 
 function reasonOf(error: unknown): string {
+  // undici reads statuses below 100 and fails an assertion about them.
+  if (error instanceof AssertionError) return 'Response does not match the HTTP/1.1 protocol'
+  if (error instanceof errors.HeadersOverflowError) return 'the headers of the answer are longer than 16 KiB'
   if (error instanceof errors.SocketError) return `the connection broke: ${error.message}`
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (isTlsError(error)) return `TLS failed: ${error.reason}${TLS_HINTS[error.code] ?? ''}`

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { controlDatabases, type EmptyPlace } from '../support/databases.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
@@ -25,27 +26,30 @@ const EXACT: readonly (readonly [string, string])[] = [
   ['the largest message', `"${'x'.repeat(MAX_BYTES - 2)}"`],
 ]
 
-let service: TestService
-let receiver: Receiver
-
-beforeAll(async () => {
-  service = await startTestService()
-  receiver = await startReceiver()
-  await service.post('/projects', { owner: 'test', name: 'exact' })
-})
-afterAll(async () => {
-  await receiver.close()
-  await service.stop()
-})
-
 function exportLine(channel: string, data: string): string {
   return `{"type":"export","name":"e","channel":"${channel}","chain":"1","blockNumber":1,"timestampMicros":1,"data":${data}}`
 }
 
-const ingest = (line: string) =>
-  service.post('/ingest/test/exact/batch', line, { 'content-type': 'application/x-ndjson' })
+describe.each(controlDatabases)('the bytes of a message, on $name', ({ name: dialect, makePlace }) => {
+  let place: EmptyPlace
+  let service: TestService
+  let receiver: Receiver
 
-describe('the bytes of a message', () => {
+  beforeAll(async () => {
+    place = await makePlace()
+    service = await startTestService(dialect === 'postgres' ? { databaseUrl: place.location } : {})
+    receiver = await startReceiver()
+    await service.post('/projects', { owner: 'test', name: 'exact' })
+  })
+  afterAll(async () => {
+    await receiver.close()
+    await service.stop()
+    await place.remove()
+  })
+
+  const ingest = (line: string) =>
+    service.post('/ingest/test/exact/batch', line, { 'content-type': 'application/x-ndjson' })
+
   it.each(EXACT.map(([what, data], index) => [what, data, `channel ${index}`] as const))(
     'are the same on the wire, in the dead letter and after a redrive: %s (DL-1, DD-3, DD-4)',
     async (_what, data, name) => {
