@@ -83,8 +83,8 @@ async function listLetters(
 }
 
 /**
- * The next letters, which are pulled by that; null when there are some, and another pull has taken them since they were found: two at once do not
- * answer with the same ones. Who walks from id to id gets every one.
+ * The next letters, which are pulled by that; null when another pull has taken all of them since they were found, so that others are next: two at
+ * once answer with different ones while there are enough. Who walks from id to id gets every one (DD-2).
  */
 async function takeLetters(
   tx: ControlTransaction,
