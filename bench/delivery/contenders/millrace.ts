@@ -5,6 +5,7 @@ import { createDatabaseClock } from '../../../packages/server/src/database/datab
 import { openDatabase, type ControlDatabase } from '../../../packages/server/src/database/database.ts'
 import { createLaneStore } from '../../../packages/server/src/database/lane-store.ts'
 import { enqueueExports } from '../../../packages/server/src/database/outbox.ts'
+import { inTransaction } from '../../../packages/server/src/database/transaction.ts'
 import { createWakeUp } from '../../../packages/server/src/database/wake-up.ts'
 import { systemClock } from '../../../packages/server/src/platform/clock.ts'
 import { silentLogger } from '../../../packages/server/src/platform/logger.ts'
@@ -99,16 +100,9 @@ export const millrace = (server: 'none' | 'postgres'): Contender => ({
 /** As ingest does: what comes while a transaction runs goes together in the next one. */
 function createEnqueue(db: ControlDatabase, wake: (laneIds: readonly number[]) => void): Feeder['enqueue'] {
   const store = coalesce(async (exports: readonly ReturnType<typeof exportOf>[]) => {
-    const stored = db
-      .transaction()
-      .execute((tx) =>
-        enqueueExports(
-          tx,
-          { projectId: PROJECT_ID, version: 1 },
-          { messages: exports, heads: [] },
-          Date.now(),
-        ),
-      )
+    const stored = inTransaction(db, (tx) =>
+      enqueueExports(tx, { projectId: PROJECT_ID, version: 1 }, { messages: exports, heads: [] }, Date.now()),
+    )
     wake((await stored).laneIds)
   })
   return (messages) => {

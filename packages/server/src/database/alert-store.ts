@@ -13,6 +13,12 @@ import { claimingRows } from './lane-store-locks.ts'
 import { enqueueExports } from './outbox.ts'
 import { inTransaction } from './transaction.ts'
 
+/** An alert, and the channel that it is told to. */
+interface ToldAlert {
+  readonly alert: Alert
+  readonly channel: string
+}
+
 /** A chain of its own, so that no processor's blocks share event ids with alerts. */
 const ALERT_CHAIN = 'millrace:alerts'
 
@@ -22,7 +28,7 @@ export function createAlertStore(db: ControlDatabase): AlertStore {
     take: (nowMs) =>
       inTransaction(db, async (tx) => {
         const alerts: Alert[] = []
-        const messages: { readonly projectId: number; readonly message: ExportedMessage }[] = []
+        const told: ToldAlert[] = []
         for (const row of await findTroubled(tx)) {
           const state = { failingSinceAt: row.failing_since_at, isDisabled: row.disabled_reason !== null }
           const level = alertLevelOf(state, nowMs)
@@ -41,18 +47,12 @@ export function createAlertStore(db: ControlDatabase): AlertStore {
             lastError: level === 'none' ? null : await findLastError(tx, row.id),
           }
           alerts.push(alert)
-          if (row.alert_channel !== null) {
-            messages.push({ projectId: alert.projectId, message: messageOf(alert, row.alert_channel, nowMs) })
-          }
+          if (row.alert_channel !== null) told.push({ alert, channel: row.alert_channel })
         }
-        const byProject = Map.groupBy(messages, ({ projectId }) => projectId)
+        // A project at a time, and in order, as channels are locked by that.
+        const byProject = Map.groupBy(told, ({ alert }) => alert.projectId)
         for (const [projectId, own] of [...byProject].toSorted(([a], [b]) => a - b)) {
-          await enqueue(
-            tx,
-            projectId,
-            own.map(({ message }) => message),
-            nowMs,
-          )
+          await enqueue(tx, projectId, own, nowMs)
         }
         return alerts
       }),
@@ -115,7 +115,7 @@ async function findLastError(tx: ControlTransaction, laneId: number): Promise<st
   return last?.reason ?? null
 }
 
-function messageOf(alert: Alert, channel: string, nowMs: number): ExportedMessage {
+function messageOf({ alert, channel }: ToldAlert, nowMs: number): ExportedMessage {
   return {
     channel,
     exportName: ALERT_EXPORT_NAME,
@@ -131,9 +131,10 @@ function messageOf(alert: Alert, channel: string, nowMs: number): ExportedMessag
 async function enqueue(
   tx: ControlTransaction,
   projectId: number,
-  messages: readonly ExportedMessage[],
+  told: readonly ToldAlert[],
   nowMs: number,
 ): Promise<void> {
+  const messages = told.map((one) => messageOf(one, nowMs))
   // No reorganisation undoes an alert: it is confirmed from the start.
   const heads = [{ chain: ALERT_CHAIN, blockNumber: nowMs + MAX_CONFIRMATIONS }]
   await enqueueExports(tx, { projectId, version: 1 }, { messages, heads }, nowMs)

@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely'
-import type { ChainHead } from '../delivery/chain-head.ts'
 import type { ProjectVersion } from '../ingest/batch.ts'
 import type {
   BatchAnswer,
@@ -67,20 +66,15 @@ export function createBatchStore(
         })
       }),
 
-    finish: async (version, batches, changes, nowMs) => {
+    finish: async (version, batches, { days, heads }, nowMs) => {
       const finished = await inTransaction(db, async (tx) => {
         await refuseDeleted(tx, version)
         // All at once, as channels are locked in order.
         const messages = batches.flatMap((batch) => batch.exports)
-        const { warnings, laneIds } = await exports.enqueueExports(
-          tx,
-          version,
-          { messages, heads: highestHeads(batches) },
-          nowMs,
-        )
+        const { warnings, laneIds } = await exports.enqueueExports(tx, version, { messages, heads }, nowMs)
         const answers: BatchAnswer[] = []
         for (const batch of batches) answers.push(await finishOne(tx, batch, warnings, nowMs))
-        await raiseDataVersions(tx, version, changes)
+        await raiseDataVersions(tx, version, days)
         await dropBodies(tx, batches)
         return { answers, laneIds }
       })
@@ -244,15 +238,6 @@ async function finishOne(
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw new Error(`batch ${batch.sequence} was taken over by another instance`)
   return answer
-}
-
-/** How far the chains have come with all of the batches. */
-function highestHeads(batches: readonly FinishedBatch[]): readonly ChainHead[] {
-  const heads = new Map<string, ChainHead>()
-  for (const head of batches.flatMap((batch) => batch.heads ?? [])) {
-    if (head.blockNumber > (heads.get(head.chain)?.blockNumber ?? -1)) heads.set(head.chain, head)
-  }
-  return [...heads.values()]
 }
 
 /** Asked behind the lock of the data versions, which a removal takes too, so that no batch is begun behind its back. */

@@ -1,15 +1,10 @@
 import type { ChainHead } from '../delivery/chain-head.ts'
+import type { ProjectVersion } from '../ingest/batch.ts'
 import type { ControlTransaction } from './database.ts'
 import { lockCounters, lockLane } from './lane-counters.ts'
 import { findWaiting, storeJoining, type Revision } from './outbox-revisions.ts'
 import { slicesOf } from './outbox-slices.ts'
 import { removeMessages } from './remove-messages.ts'
-
-/** The processor version whose blocks are meant. */
-interface HeadsOf {
-  readonly projectId: number
-  readonly version: number
-}
 
 /** A lane in which messages, or retractions, wait for blocks. */
 export interface LaneBehindHeads {
@@ -24,7 +19,7 @@ export interface LaneBehindHeads {
  */
 export async function passHeads(
   tx: ControlTransaction,
-  { projectId, version }: HeadsOf,
+  { projectId, version }: ProjectVersion,
   heads: readonly ChainHead[],
   names: readonly string[],
 ): Promise<readonly LaneBehindHeads[]> {
@@ -80,7 +75,7 @@ export async function rewindHead(
     version,
     chain,
     aboveBlock,
-  }: HeadsOf & { readonly chain: string; readonly aboveBlock: number },
+  }: ProjectVersion & { readonly chain: string; readonly aboveBlock: number },
 ): Promise<void> {
   await tx
     .updateTable('webhook_chain_head')

@@ -2,6 +2,7 @@ export { withdrawExports, type Withdrawal } from './outbox-withdraw.ts'
 import { hash } from 'node:crypto'
 import type { ChainHead } from '../delivery/chain-head.ts'
 import { checkMessageSize, serializeMessage, type ExportedMessage } from '../delivery/message.ts'
+import type { ProjectVersion } from '../ingest/batch.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { ControlTransaction } from './database.ts'
 import { countersOf } from './lane-counters.ts'
@@ -48,7 +49,7 @@ export interface Enqueued {
  */
 export async function enqueueExports(
   tx: ControlTransaction,
-  version: { readonly projectId: number; readonly version: number },
+  version: ProjectVersion,
   { messages, heads }: Exports,
   nowMs: number,
   limits: OutboxLimits = DEFAULT_LIMITS,

@@ -51,8 +51,13 @@ export interface FinishedBatch {
   readonly exports: readonly ExportedMessage[]
   /** Its body is kept, and need not be from now on. */
   readonly isKept?: boolean
-  /** How far its chains have come; absent where nothing depends on it. */
-  readonly heads?: readonly ChainHead[]
+}
+
+/** What batches that are finished together change. */
+export interface BatchChanges {
+  readonly days: readonly ChangedDay[]
+  /** How far their chains have come. */
+  readonly heads: readonly ChainHead[]
 }
 
 /** Which records a reorganisation removes (IN-3). */
@@ -89,7 +94,7 @@ export interface BatchStore {
   finish(
     version: ProjectVersion,
     batches: readonly FinishedBatch[],
-    changes: readonly ChangedDay[],
+    changes: BatchChanges,
     nowMs: number,
   ): Promise<readonly BatchAnswer[]>
   /** Is a batch still to be stored? No longer when its version is deleted, or its project removed. */

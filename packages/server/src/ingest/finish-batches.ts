@@ -17,6 +17,7 @@ export function finishBatches(
   stored: readonly StoredBatch[],
   isKept: boolean,
 ): Promise<readonly BatchAnswer[]> {
+  const all = stored.map(({ batch }) => batch)
   return batches.finish(
     version,
     stored.map(({ sequence, batch, warnings = [] }) => ({
@@ -24,10 +25,9 @@ export function finishBatches(
       accepted: batch.recordCount,
       warnings,
       exports: batch.exports,
-      heads: chainHeads(batch),
       isKept,
     })),
-    changedDays(stored.map(({ batch }) => batch)),
+    { days: changedDays(all), heads: chainHeads(all) },
     clock.now(),
   )
 }

@@ -10,6 +10,8 @@ export interface Agents {
   destroy(): Promise<void>
 }
 
+/** Of an answer; what is longer fails the attempt. */
+export const HEADERS_BYTES_MAX = 16 * 1024
 /** Ends attempts to connect that nobody waits for any more. */
 const CONNECT_TIMEOUT_MS = 5000
 /** Agents with settings of their own; beyond that the one that was used least recently closes its connections. */
@@ -32,7 +34,7 @@ export function createAgents(guard: AddressGuard): Agents {
       // The deadline of the request covers connecting, sending and waiting; undici's own limits stay out of its way.
       headersTimeout: 0,
       bodyTimeout: 0,
-      maxHeaderSize: 16 * 1024,
+      maxHeaderSize: HEADERS_BYTES_MAX,
       pipelining: 1,
     })
   }

@@ -3,7 +3,7 @@ import { errors, type Agent, type Dispatcher } from 'undici'
 import type { DeliveryRequest, Endpoint, Outcome, SendReport } from '../delivery/outcome.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { AddressGuard } from './address-guard.ts'
-import { createAgents } from './agents.ts'
+import { createAgents, HEADERS_BYTES_MAX } from './agents.ts'
 import { exchange, type Answer } from './exchange.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { signatureHeaders } from './signature.ts'
@@ -82,7 +82,8 @@ function outcomeOf({ status, retryAfter }: Answer, clock: Clock): Outcome {
 function reasonOf(error: unknown): string {
   // undici reads statuses below 100 and fails an assertion about them.
   if (error instanceof AssertionError) return 'Response does not match the HTTP/1.1 protocol'
-  if (error instanceof errors.HeadersOverflowError) return 'the headers of the answer are longer than 16 KiB'
+  if (error instanceof errors.HeadersOverflowError)
+    return `the headers of the answer are longer than ${HEADERS_BYTES_MAX / 1024} KiB`
   if (error instanceof errors.SocketError) return `the connection broke: ${error.message}`
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   if (isTlsError(error)) return `TLS failed: ${error.reason}${TLS_HINTS[error.code] ?? ''}`

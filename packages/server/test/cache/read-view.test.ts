@@ -65,7 +65,12 @@ describe.each(controlDatabases)('the view of one computation on $name', ({ open 
     return { sequence: start.sequence, changes }
   }
   async function finish({ sequence, changes }: Awaited<ReturnType<typeof begin>>): Promise<void> {
-    await batches.finish(owner, [{ sequence, accepted: 1, warnings: [], exports: [] }], changes, 0)
+    await batches.finish(
+      owner,
+      [{ sequence, accepted: 1, warnings: [], exports: [] }],
+      { days: changes, heads: [] },
+      0,
+    )
   }
   const write = async (name: string, day: number) => finish(await begin(name, day))
   /** The same by one statement. */

@@ -173,8 +173,7 @@ export function createBench({ db }: Pick<TestDatabase, 'db'>) {
     withdraw: (withdrawal: Partial<Withdrawal> = {}) =>
       db.transaction().execute((tx) =>
         withdrawExports(tx, {
-          projectId: PROJECT_ID,
-          version: 1,
+          ...VERSION,
           chain: '1',
           aboveBlock: 0,
           ...withdrawal,
@@ -206,6 +205,17 @@ export function createBench({ db }: Pick<TestDatabase, 'db'>) {
 }
 
 export type Bench = ReturnType<typeof createBench>
+
+/** Lets each message die by itself, the first of them first. */
+export async function buryEach(bench: Bench, ...messages: readonly ExportedMessage[]): Promise<void> {
+  await bench.configure('alerts', { maxBatchMessages: 1, deadLetter: { ageMs: 0, attempts: 1 } })
+  bench.endpoint.answer = () => refused(500)
+  await bench.enqueue(...messages)
+  for (let count = 0; count < messages.length; count += 1) {
+    await bench.work()
+    bench.clock.advance(3_600_000)
+  }
+}
 
 /** An export; what a test does not say is the same everywhere. */
 export function exported(data: unknown, parts: Partial<ExportedMessage> = {}): ExportedMessage {

@@ -3,8 +3,8 @@ import type { ControlTransaction } from '../../src/database/database.ts'
 import { enqueueExports } from '../../src/database/outbox.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import { openPostgres, type TestDatabase } from '../support/databases.ts'
-import { acknowledging, createBench, exported, refused, VERSION, type Bench } from './bench.ts'
-import { somebodyWaits } from './somebody-waits.ts'
+import { acknowledging, buryEach, createBench, exported, VERSION, type Bench } from './bench.ts'
+import { meanwhile } from './meanwhile.ts'
 
 let database: TestDatabase
 let bench: Bench
@@ -13,22 +13,6 @@ beforeEach(async () => {
   bench = createBench(database)
 })
 afterEach(() => database.close())
-
-/** Runs what waits for what `change` has locked, until the transaction of `change` is over. */
-async function meanwhile(
-  change: (tx: ControlTransaction) => Promise<unknown>,
-  run: () => Promise<unknown>,
-): Promise<unknown> {
-  let running: Promise<unknown> = Promise.reject(new Error('nothing ran'))
-  running.catch(() => undefined)
-  await bench.db.transaction().execute(async (tx) => {
-    await change(tx)
-    running = run()
-    running.catch(() => undefined)
-    await somebodyWaits(bench.db)
-  })
-  return running
-}
 
 const enqueue = (tx: ControlTransaction, message: ExportedMessage) =>
   enqueueExports(tx, VERSION, { messages: [message], heads: [] }, bench.clock.now())
@@ -41,6 +25,7 @@ it('keeps what replaces a message while its acknowledgement is recorded on Postg
   const sent = lane.first?.messages ?? []
   expect(sent).toHaveLength(3)
   const settled = await meanwhile(
+    bench.db,
     (tx) => enqueue(tx, exported('newer', { position: 2 })),
     () => bench.lanes.settle(lane.claim, acknowledging(lane, sent, bench.clock.now())),
   )
@@ -55,6 +40,7 @@ it('leaves an older revision out while the newer one is being shelved on Postgre
   await bench.enqueue(exported('newer', { position: 1, version: 2 }))
   const before = await bench.pending()
   await meanwhile(
+    bench.db,
     (tx) => tx.updateTable('webhook_message').set({ tries: 1, shelved_until_at: 1 }).execute(),
     () => bench.enqueue(exported('older', { position: 1, version: 1 })),
   )
@@ -65,6 +51,7 @@ it('gives exports that wait for each other numbers of their own on PostgreSQL (D
   await bench.configure()
   await bench.enqueue(exported('first', { position: 1 }))
   await meanwhile(
+    bench.db,
     (tx) => enqueue(tx, exported('second', { position: 2 })),
     () => bench.enqueue(exported('third', { position: 3 })),
   )
@@ -76,6 +63,7 @@ it('gives an export that waits for another of the same place its event id on Pos
   await bench.configure()
   await bench.enqueue(exported('of another block', { position: 1, blockNumber: 1 }))
   await meanwhile(
+    bench.db,
     (tx) => enqueue(tx, exported('first', { position: 1, blockNumber: 2 })),
     () => bench.enqueue(exported('again', { position: 1, blockNumber: 2, version: 2 })),
   )
@@ -83,13 +71,7 @@ it('gives an export that waits for another of the same place its event id on Pos
 })
 
 it('leaves the letters that a pull is about to take to it, and takes the next ones, on PostgreSQL (DD-2)', async () => {
-  await bench.configure('alerts', { maxBatchMessages: 1, deadLetter: { ageMs: 0, attempts: 1 } })
-  bench.endpoint.answer = () => refused(500)
-  await bench.enqueue(exported(1, { position: 1 }), exported(2, { position: 2 }))
-  for (let count = 0; count < 2; count += 1) {
-    await bench.work()
-    bench.clock.advance(3_600_000)
-  }
+  await buryEach(bench, exported(1, { position: 1 }), exported(2, { position: 2 }))
   const [first, second] = (
     await bench.db.selectFrom('webhook_dead_letter').select('id').orderBy('id').execute()
   ).map(({ id }) => id)
@@ -100,8 +82,8 @@ it('leaves the letters that a pull is about to take to it, and takes the next on
       .set({ last_pulled_at: (pulledAt += 1000) })
       .where('id', '=', first ?? 0)
       .execute()
-  expect(await meanwhile(pullFirst, () => bench.pull(1))).toMatchObject([{ id: second }])
+  expect(await meanwhile(bench.db, pullFirst, () => bench.pull(1))).toMatchObject([{ id: second }])
   const walk = { limit: 2, channel: null, afterId: 0, nowMs: bench.clock.now() }
-  const walked = meanwhile(pullFirst, () => bench.letters.pull(VERSION.projectId, walk))
+  const walked = meanwhile(bench.db, pullFirst, () => bench.letters.pull(VERSION.projectId, walk))
   expect(await walked).toMatchObject([{ id: first }, { id: second }])
 })

@@ -1,12 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createBatchStore } from '../../src/database/batch-store.ts'
+import type { ControlTransaction } from '../../src/database/database.ts'
 import { enqueueExports, withdrawExports } from '../../src/database/outbox.ts'
 import type { ExportedMessage } from '../../src/delivery/message.ts'
 import { createTestProject } from '../ingest/instance.ts'
 import { openPostgres, type TestDatabase } from '../support/databases.ts'
-import { acknowledging, createBench, exported, refused, VERSION, type Bench } from './bench.ts'
-import { somebodyWaits } from './somebody-waits.ts'
+import { acknowledging, buryEach, createBench, exported, VERSION, type Bench } from './bench.ts'
+import { meanwhile } from './meanwhile.ts'
 
 let database: TestDatabase
 let bench: Bench
@@ -22,15 +23,14 @@ async function expectOrder(
   second: RawBuilder<unknown>,
   run: () => Promise<unknown>,
 ): Promise<void> {
-  let running: Promise<unknown> = Promise.resolve()
-  await bench.db.transaction().execute(async (tx) => {
-    expect((await sql`${first} for update nowait`.execute(tx)).rows).toHaveLength(1)
-    running = run()
-    running.catch(() => undefined)
-    await somebodyWaits(bench.db)
-    expect((await sql`${second} for update nowait`.execute(tx)).rows).toHaveLength(1)
-  })
-  await running
+  const lock = async (tx: ControlTransaction, row: RawBuilder<unknown>) =>
+    expect((await sql`${row} for update nowait`.execute(tx)).rows).toHaveLength(1)
+  await meanwhile(
+    bench.db,
+    (tx) => lock(tx, first),
+    run,
+    (tx) => lock(tx, second),
+  )
 }
 
 const messageOf = (eventId: number) => sql`select seq from webhook_message where event_id = ${eventId}`
@@ -118,7 +118,9 @@ it('locks the channels of all batches that are finished together in one order (D
     if (start?.state !== 'open') throw new Error('not begun')
     return { sequence: start.sequence, accepted: 1, warnings: [], exports: [exported('1', { channel })] }
   })
-  await expectOrder(counterOf(first), counterOf(second), () => batches.finish(version, finished, [], 0))
+  await expectOrder(counterOf(first), counterOf(second), () =>
+    batches.finish(version, finished, { days: [], heads: [] }, 0),
+  )
   const lanes = (await bench.pending()).map((row) => row.lane_id)
   expect(lanes.toSorted((a, b) => a - b)).toEqual([first, second])
 })
@@ -154,13 +156,7 @@ it('creates channels in the order of their names (DL-6, IN-7)', async () => {
 })
 
 it('locks dead letters in the order of their ids, also those that were pulled in another (DL-6, DD-2, DD-4)', async () => {
-  await bench.configure('alerts', { maxBatchMessages: 1, deadLetter: { ageMs: 0, attempts: 1 } })
-  bench.endpoint.answer = () => refused(500)
-  await bench.enqueue(exported(1, { position: 1 }), exported(2, { position: 2 }))
-  for (let count = 0; count < 2; count += 1) {
-    await bench.work()
-    bench.clock.advance(3_600_000)
-  }
+  await buryEach(bench, exported(1, { position: 1 }), exported(2, { position: 2 }))
   const [first] = await bench.pull(1)
   const [second] = await bench.pull(1)
   await bench.pull(1)

@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../src/database/migrations.ts'
 import { measureQueuedBytes } from '../../src/database/queued-bytes.ts'
 import { enqueueExports } from '../../src/database/outbox.ts'
 import { controlDatabases, type EmptyPlace } from '../support/databases.ts'
-import { createBench, exported, PROJECT_ID, type Bench, type Received } from './bench.ts'
+import { createBench, exported, PROJECT_ID, VERSION, type Bench, type Received } from './bench.ts'
 import { makeEarlier } from './upgrade/make-earlier.ts'
 
 /** When the earlier build stopped, after {@link createBench}'s clock begins. */
@@ -138,7 +138,7 @@ describe.each(controlDatabases)('a queue of an earlier build on $name', ({ name,
       .execute((tx) =>
         enqueueExports(
           tx,
-          { projectId: PROJECT_ID, version: 1 },
+          VERSION,
           { messages: [], heads: [{ chain: '1', blockNumber: 503 }] },
           bench.clock.now(),
         ),

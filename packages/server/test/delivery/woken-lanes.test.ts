@@ -37,8 +37,8 @@ describe.each(controlDatabases)('lanes that are named when a batch is stored, on
       const [start] = await batches.begin(version, [batch], { owner: 'instance', until: 1 })
       if (start?.state !== 'open') throw new Error('not begun')
       const heads = [{ chain: '1', blockNumber: headBlock }]
-      const finished = { sequence: start.sequence, accepted: 1, warnings: [], exports, heads }
-      await batches.finish(version, [finished], [], 0)
+      const finished = { sequence: start.sequence, accepted: 1, warnings: [], exports }
+      await batches.finish(version, [finished], { days: [], heads }, 0)
     }
 
     await store([exported(1, { channel: 'now', blockNumber: 5 })], 5)
